@@ -1,0 +1,141 @@
+// Files that appear whole or not at all, and interrupts (see file.h).
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Status flush_to_disk(const char *path, int flags)
+{
+    int descriptor = open(path, flags);
+    if (descriptor < 0) return status_fail("%s: cannot open: %s", path, strerror(errno));
+    int failed = fsync(descriptor), error = errno;
+    close(descriptor);
+    // Some filesystems refuse to sync a folder; the rename is still atomic there.
+    if (failed && error != EINVAL && error != EROFS)
+        return status_fail("%s: cannot write to disk: %s", path, strerror(error));
+    return status_ok();
+}
+
+Status atomic_begin(AtomicFile *file, const char *path)
+{
+    memset(file, 0, sizeof *file);
+    if (!path[0]) return status_fail("expected the name of a file to write, found an empty one");
+    if (strlen(path) > FILE_PATH_MAX - 32) return status_fail("%.200s…: name too long", path);
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return status_fail("%s: expected a file to write, found a folder", path);
+    strcpy(file->path, path);
+    snprintf(file->temp, sizeof file->temp, "%s.%ld.part", path, (long)getpid());
+    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (descriptor < 0) {
+        file->temp[0] = '\0';
+        return status_fail("%s: cannot create: %s", path, strerror(errno));
+    }
+    close(descriptor);
+    return status_ok();
+}
+
+Status atomic_commit(AtomicFile *file)
+{
+    Status status = flush_to_disk(file->temp, O_RDWR);
+    if (status.ok && rename(file->temp, file->path) != 0)
+        status = status_fail("%s: cannot rename into place: %s", file->path, strerror(errno));
+    if (!status.ok) {
+        atomic_abort(file);
+        return status;
+    }
+    char folder[FILE_PATH_MAX];
+    strcpy(folder, file->path);
+    return flush_to_disk(dirname(folder), O_RDONLY | O_DIRECTORY);
+}
+
+void atomic_abort(AtomicFile *file)
+{
+    if (file->temp[0]) unlink(file->temp);
+    file->temp[0] = '\0';
+}
+
+Status file_write(const char *path, const void *bytes, size_t size)
+{
+    AtomicFile file;
+    TRY(atomic_begin(&file, path));
+    FILE *stream = fopen(file.temp, "wb");
+    bool written = stream && fwrite(bytes, 1, size, stream) == size;
+    int error = errno;
+    if (stream && fclose(stream) != 0 && written) written = false, error = errno;
+    if (!written) {
+        atomic_abort(&file);
+        return status_fail("%s: cannot write: %s", path, strerror(error));
+    }
+    return atomic_commit(&file);
+}
+
+Status file_read(char **text, size_t *size, const char *path)
+{
+    *text = NULL;
+    *size = 0;
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return status_fail("%s: cannot open: %s", path, strerror(errno));
+    size_t capacity = 1 << 14, used = 0;
+    char *bytes = malloc(capacity);
+    while (bytes) {
+        used += fread(bytes + used, 1, capacity - used - 1, stream);
+        if (used < capacity - 1) break;
+        char *larger = realloc(bytes, capacity *= 2);
+        if (!larger) free(bytes);
+        bytes = larger;
+    }
+    int failed = ferror(stream), error = errno;
+    fclose(stream);
+    if (!bytes) return status_fail("%s: out of memory", path);
+    if (failed) {
+        free(bytes);
+        return status_fail("%s: cannot read: %s", path, strerror(error));
+    }
+    bytes[used] = '\0';
+    *text = bytes;
+    *size = used;
+    return status_ok();
+}
+
+Status file_shipped(char out[FILE_PATH_MAX], const char *name)
+{
+    char program[FILE_PATH_MAX - 64];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) return status_fail("cannot find the folder of this program");
+    program[length] = '\0';
+    for (char *folder = dirname(program); strlen(folder) > 1; folder = dirname(folder)) {
+        static const char *const below[] = {"", "/share/facet"};
+        for (int i = 0; i < 2; i++) {
+            snprintf(out, FILE_PATH_MAX, "%s%s/%s", folder, below[i], name);
+            struct stat info;
+            if (stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return status_ok();
+        }
+    }
+    return status_fail("cannot find the folder '%s' that ships with Facet", name);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
+
+void interrupt_watch(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool interrupt_requested(void) { return interrupted; }

@@ -1,0 +1,40 @@
+// Files that appear whole or not at all, and interrupts that leave nothing half-written.
+#ifndef FACET_BASE_FILE_H
+#define FACET_BASE_FILE_H
+
+#include <facet/status.h>
+#include <stddef.h>
+
+enum { FILE_PATH_MAX = 1024 };
+
+// A file being written under a temporary name beside its final one.
+typedef struct AtomicFile {
+    char path[FILE_PATH_MAX]; // the final name
+    char temp[FILE_PATH_MAX]; // where the bytes go until the commit
+} AtomicFile;
+
+// Chooses the temporary name and makes sure it can be written. Write to `file->temp`.
+Status atomic_begin(AtomicFile *file, const char *path);
+
+// Flushes the temporary file to disk and gives it its final name.
+Status atomic_commit(AtomicFile *file);
+
+// Removes the temporary file; the final name keeps what it had.
+void atomic_abort(AtomicFile *file);
+
+// Writes `size` bytes to `path`, atomically.
+Status file_write(const char *path, const void *bytes, size_t size);
+
+// Reads a whole text file, zero-terminated; the caller frees *text.
+Status file_read(char **text, size_t *size, const char *path);
+
+// The folder of data that ships with Facet (such as "courses"): beside the program's build folder
+// or under its installed share folder.
+Status file_shipped(char out[FILE_PATH_MAX], const char *name);
+
+// Ctrl-C and SIGTERM set a flag that long work looks at, so that it can stop cleanly. A second
+// Ctrl-C ends the program at once.
+void interrupt_watch(void);
+bool interrupt_requested(void);
+
+#endif

@@ -1,0 +1,67 @@
+// JSON in and out. cJSON stands behind json.c alone.
+//
+// Reading goes through JsonRef, which knows the file and the path of the field it stands on, so
+// that a message can name both: "courses/race1.json: start[2]: expected a finite number, found
+// null".
+#ifndef FACET_BASE_JSON_H
+#define FACET_BASE_JSON_H
+
+#include <facet/math.h>
+#include <facet/status.h>
+
+typedef struct cJSON Json; // opaque outside json.c
+
+// ---- Reading --------------------------------------------------------------------------------
+
+typedef struct JsonRef {
+    const Json *node;
+    const char *file; // for messages; not owned
+    char path[160];   // "gates[3].position"; empty at the root
+} JsonRef;
+
+// Parses a file or a text. The document lives until json_free(document).
+Status json_read(Json **document, const char *file);
+Status json_parse(Json **document, const char *text, const char *name);
+JsonRef json_root(const Json *document, const char *file);
+
+// A failure at this field, in the one form all messages have.
+Status json_wrong(const JsonRef *at, const char *expected);
+
+// Members and elements. `json_member` fails when the key is missing.
+bool json_has(const JsonRef *object, const char *key);
+Status json_member(JsonRef *out, const JsonRef *object, const char *key);
+Status json_element(JsonRef *out, const JsonRef *array, int index);
+Status json_length(int *out, const JsonRef *array); // of an array or an object
+const char *json_key(const JsonRef *at);            // the name of an object's member
+Status json_only(const JsonRef *object, const char *const *keys, int count);
+
+// Values. Numbers are finite and lie in [min, max].
+Status json_number(double *out, const JsonRef *at, double min, double max);
+Status json_string(char *out, int size, const JsonRef *at); // not empty
+Status json_vec3(Vec3 *out, const JsonRef *at);
+Status json_member_number(double *out, const JsonRef *object, const char *key, double min,
+                          double max);
+Status json_member_string(char *out, int size, const JsonRef *object, const char *key);
+Status json_member_vec3(Vec3 *out, const JsonRef *object, const char *key);
+
+// ---- Writing --------------------------------------------------------------------------------
+
+Json *json_object(void);
+Json *json_array(void);
+void json_free(Json *document);
+void json_set(Json *object, const char *key, Json *child); // takes the child
+void json_set_number(Json *object, const char *key, double value); // non-finite becomes null
+void json_set_string(Json *object, const char *key, const char *value);
+void json_set_bool(Json *object, const char *key, bool value);
+void json_push(Json *array, Json *child); // takes the child
+void json_push_number(Json *array, double value);
+void json_push_string(Json *array, const char *value);
+Json *json_from_vec3(Vec3 v);
+
+// The text of a document; the caller frees it.
+char *json_text(const Json *document);
+
+// Writes a document to a file, atomically, and frees it whatever happens.
+Status json_write(Json *document, const char *path);
+
+#endif

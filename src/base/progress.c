@@ -1,0 +1,98 @@
+// A progress bar with an ETA (see facet/progress.h). Redraws at most ten times a second on a
+// terminal, and prints a line for every tenth of the work elsewhere.
+#include <facet/progress.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct Progress {
+    pthread_mutex_t mutex;
+    char label[32];
+    long done, total;
+    double started, drawn; // seconds on the monotonic clock
+    int printed_tenths;
+    bool terminal;
+};
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// "4s", "3m07s", "2h05m"
+static void format_duration(char out[16], double seconds)
+{
+    long whole = (long)(seconds + 0.5);
+    if (whole < 60)
+        snprintf(out, 16, "%lds", whole);
+    else if (whole < 3600)
+        snprintf(out, 16, "%ldm%02lds", whole / 60, whole % 60);
+    else
+        snprintf(out, 16, "%ldh%02ldm", whole / 3600 % 10000, whole / 60 % 60);
+}
+
+static void draw(const Progress *progress, const char *note, double now)
+{
+    enum { WIDTH = 28 };
+    double elapsed = now - progress->started;
+    double fraction = progress->total > 0 ? (double)progress->done / (double)progress->total : 1.0;
+    char bar[WIDTH + 1], time[16];
+    for (int i = 0; i < WIDTH; i++) bar[i] = i < (int)(fraction * WIDTH) ? '#' : '.';
+    bar[WIDTH] = '\0';
+    bool finished = progress->done >= progress->total;
+    format_duration(time, finished || fraction <= 0.0 ? elapsed : elapsed * (1.0 / fraction - 1.0));
+    const char *meaning = finished ? "in" : "ETA";
+    if (progress->terminal)
+        fprintf(stderr, "\r%s [%s] %ld/%ld %s %s%s%s\033[K", progress->label, bar, progress->done,
+                progress->total, meaning, time, note ? "  " : "", note ? note : "");
+    else
+        fprintf(stderr, "%s %ld/%ld %s %s%s%s\n", progress->label, progress->done, progress->total,
+                meaning, time, note ? "  " : "", note ? note : "");
+}
+
+Progress *progress_begin(const char *label, long total, bool quiet)
+{
+    if (quiet) return NULL;
+    Progress *progress = calloc(1, sizeof *progress);
+    if (!progress) return NULL;
+    pthread_mutex_init(&progress->mutex, NULL);
+    snprintf(progress->label, sizeof progress->label, "%s", label);
+    progress->total = total;
+    progress->started = now_seconds();
+    progress->terminal = isatty(STDERR_FILENO);
+    if (progress->terminal) draw(progress, NULL, progress->started);
+    return progress;
+}
+
+void progress_add(Progress *progress, long items, const char *note)
+{
+    if (!progress) return;
+    pthread_mutex_lock(&progress->mutex);
+    progress->done += items;
+    double now = now_seconds();
+    bool finished = progress->done >= progress->total;
+    if (progress->terminal) {
+        if (finished || now - progress->drawn > 0.1) {
+            draw(progress, note, now);
+            progress->drawn = now;
+        }
+    } else {
+        int tenths = progress->total > 0 ? (int)(10 * progress->done / progress->total) : 10;
+        if (tenths > progress->printed_tenths) draw(progress, note, now);
+        progress->printed_tenths = tenths;
+    }
+    pthread_mutex_unlock(&progress->mutex);
+}
+
+void progress_end(Progress *progress)
+{
+    if (!progress) return;
+    if (progress->terminal) fputc('\n', stderr);
+    pthread_mutex_destroy(&progress->mutex);
+    free(progress);
+}
