@@ -81,6 +81,8 @@ bool json_has(const JsonRef *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object->node, key) != NULL;
 }
 
+bool json_is_array(const JsonRef *at) { return cJSON_IsArray(at->node); }
+
 Status json_member(JsonRef *out, const JsonRef *object, const char *key)
 {
     if (!cJSON_IsObject(object->node)) return json_wrong(object, "an object");

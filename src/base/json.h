@@ -29,6 +29,7 @@ Status json_wrong(const JsonRef *at, const char *expected);
 
 // Members and elements. `json_member` fails when the key is missing.
 bool json_has(const JsonRef *object, const char *key);
+bool json_is_array(const JsonRef *at);
 Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object

@@ -1,0 +1,73 @@
+// The carrot: a point ahead on the reference that the controller chases.
+//
+//   s* = argmin |p(s) - x| over [s*, s* + window], so progress never runs back
+//   L  = clamp(speed(s*) T, L_min, L_max)
+//   setpoint = position p(s* + L), velocity v(s*) and acceleration a(s*)
+//
+// The pull of a point ahead would make the vehicle too fast by about k_x L / k_v, so that part of
+// the pull is taken out of the wanted velocity. What is left is the sideways pull: on a curve of
+// curvature c the vehicle settles c L^2 / 2 inside it. With a least look-ahead L_min it cuts
+// corners at any speed.
+#include <facet/control.h>
+
+
+static int segment_at(const Reference *reference, double arc, int from)
+{
+    while (from < REFERENCE_WAYPOINTS - 2 && reference->arc[from + 1] < arc) from++;
+    return from;
+}
+
+static double fraction_at(const Reference *reference, double arc, int segment)
+{
+    double length = reference->arc[segment + 1] - reference->arc[segment];
+    return length > 0.0 ? clamp((arc - reference->arc[segment]) / length, 0.0, 1.0) : 0.0;
+}
+
+// Moves the progress to the nearest point of the segments within the window ahead.
+static void advance(Carrot *carrot, const CarrotParams *params, const Reference *reference, Vec3 x)
+{
+    double limit = carrot->arc + params->window, best = INFINITY, best_arc = carrot->arc;
+    int best_segment = carrot->segment;
+    for (int i = carrot->segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < limit; i++) {
+        Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);
+        Vec3 to_x = vec3_sub(x, reference->pos[i]);
+        double square = vec3_dot(edge, edge);
+        double t = square > 0.0 ? clamp(vec3_dot(to_x, edge) / square, 0.0, 1.0) : 0.0;
+        double arc = reference->arc[i] + t * (reference->arc[i + 1] - reference->arc[i]);
+        if (arc < carrot->arc) {
+            arc = carrot->arc;
+            t = fraction_at(reference, arc, i);
+        }
+        Vec3 gap = vec3_axpy(to_x, -t, edge);
+        double distance = vec3_dot(gap, gap);
+        if (distance < best) best = distance, best_arc = arc, best_segment = i;
+    }
+    carrot->arc = best_arc;
+    carrot->segment = best_segment;
+    carrot->distance = sqrt(best);
+}
+
+Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gains *gains,
+                        const Reference *reference, Vec3 x)
+{
+    advance(carrot, params, reference, x);
+    int i = carrot->segment;
+    double t = fraction_at(reference, carrot->arc, i);
+    Vec3 here = vec3_lerp(reference->pos[i], reference->pos[i + 1], t);
+    Vec3 vel = vec3_lerp(reference->vel[i], reference->vel[i + 1], t);
+    Vec3 acc = vec3_lerp(reference->acc[i], reference->acc[i + 1], t);
+    double yaw = reference->yaw[i] + t * (reference->yaw[i + 1] - reference->yaw[i]);
+    double speed = vec3_norm(vel);
+
+    double lookahead =
+        clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
+    double arc = fmin(carrot->arc + lookahead, reference_length(reference));
+    int j = segment_at(reference, arc, i);
+    Vec3 ahead = vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
+
+    double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
+    Vec3 tangent = vec3_scale(vel, per_speed);
+    double pull = vec3_dot(vec3_sub(ahead, here), tangent) * gains->position / gains->velocity;
+    return (Setpoint){
+        .pos = ahead, .vel = vec3_axpy(vel, -pull, tangent), .acc = acc, .yaw = yaw};
+}

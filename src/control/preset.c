@@ -1,0 +1,32 @@
+// Named presets of gains and carrot. docs/control.md gives their sources and how the carrot of
+// `race` was found.
+#include <facet/control.h>
+
+#include "base/text.h"
+
+#include <string.h>
+
+static const ControlPreset presets[] = {
+    {.name = "race",
+     .gains = {.position = 6.5, .velocity = 4.0, .attitude = 544.0, .rate = 46.6},
+     .carrot = {.lookahead_time = 0.55, .lookahead_min = 1.2, .lookahead_max = 5.0, .window = 1.0}},
+    {.name = "soft",
+     .gains = {.position = 4.0, .velocity = 3.2, .attitude = 225.0, .rate = 25.0},
+     .carrot = {.lookahead_time = 0.3, .lookahead_min = 0.3, .lookahead_max = 1.0, .window = 1.0}},
+};
+
+Status control_preset(ControlPreset *preset, const char *name)
+{
+    enum { COUNT = sizeof presets / sizeof *presets };
+    const char *names[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        names[i] = presets[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *preset = presets[i];
+            return status_ok();
+        }
+    }
+    Status status = {.ok = false};
+    text_unknown(status.text, sizeof status.text, "control preset", name, names, COUNT);
+    return status;
+}

@@ -1,0 +1,96 @@
+// Action chunks and the dense references made from them (paper, Section 4.1).
+//
+// 32 keypoints (x, y, z, speed) become 256 waypoints by linear interpolation; velocity is the
+// unit tangent times the speed, and yaw = atan2(v_y, v_x). The polygon turns only at its keypoints;
+// the tangent at a waypoint is that of a chord one keypoint interval long about it, which spreads
+// each turn over its neighbourhood. Where the path is vertical or stands still, the last tangent
+// and yaw stay.
+#include <facet/control.h>
+
+enum { CHORD_REACH = REFERENCE_WAYPOINTS / CHUNK_KEYPOINTS / 2 }; // waypoints to either side
+
+static int chord_start(int i) { return i > CHORD_REACH ? i - CHORD_REACH : 0; }
+
+static int chord_end(int i)
+{
+    return i < REFERENCE_WAYPOINTS - 1 - CHORD_REACH ? i + CHORD_REACH : REFERENCE_WAYPOINTS - 1;
+}
+
+void chunk_from_spline(Keypoint chunk[CHUNK_KEYPOINTS], const Spline *spline, double speed)
+{
+    double length = spline_length(spline);
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
+        chunk[i] = (Keypoint){spline_position(spline, length * i / (CHUNK_KEYPOINTS - 1)), speed};
+}
+
+// The tangent at the first waypoint from which the path goes anywhere.
+static Vec3 first_tangent(const Reference *reference)
+{
+    for (int i = 1; i < REFERENCE_WAYPOINTS; i++) {
+        Vec3 chord = vec3_sub(reference->pos[i], reference->pos[0]);
+        if (vec3_norm(chord) > 1e-6) return vec3_unit(chord, vec3(1.0, 0.0, 0.0));
+    }
+    return vec3(1.0, 0.0, 0.0);
+}
+
+// acc = speed dv/ds, by a difference over the same chord.
+static void fill_acceleration(Reference *reference, const double *speed)
+{
+    for (int i = 0; i < REFERENCE_WAYPOINTS; i++) {
+        int before = chord_start(i), after = chord_end(i);
+        double length = reference->arc[after] - reference->arc[before];
+        Vec3 change = vec3_sub(reference->vel[after], reference->vel[before]);
+        reference->acc[i] = vec3_scale(change, length > 1e-6 ? speed[i] / length : 0.0);
+    }
+}
+
+Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEYPOINTS])
+{
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
+        if (!vec3_finite(chunk[i].pos) || !isfinite(chunk[i].speed))
+            return status_fail("keypoint %d of the plan is not finite", i);
+
+    double speed[REFERENCE_WAYPOINTS];
+    const int last = REFERENCE_WAYPOINTS - 1;
+    for (int i = 0; i <= last; i++) {
+        double u = (double)(i * (CHUNK_KEYPOINTS - 1)) / last;
+        int k = u < CHUNK_KEYPOINTS - 1 ? (int)u : CHUNK_KEYPOINTS - 2;
+        double t = u - k;
+        reference->pos[i] = vec3_lerp(chunk[k].pos, chunk[k + 1].pos, t);
+        speed[i] = chunk[k].speed + t * (chunk[k + 1].speed - chunk[k].speed);
+        reference->arc[i] =
+            i ? reference->arc[i - 1] + vec3_distance(reference->pos[i], reference->pos[i - 1])
+              : 0.0;
+    }
+    if (reference->arc[last] < 1e-3) return status_fail("the plan has no length");
+
+    Vec3 tangent = first_tangent(reference);
+    double yaw = atan2(tangent.y, tangent.x);
+    for (int i = 0; i <= last; i++) {
+        Vec3 chord = vec3_sub(reference->pos[chord_end(i)], reference->pos[chord_start(i)]);
+        if (vec3_norm(chord) > 1e-6) tangent = vec3_unit(chord, tangent);
+        reference->vel[i] = vec3_scale(tangent, speed[i]);
+        if (hypot(tangent.x, tangent.y) > 1e-3) {
+            double turn = atan2(tangent.y, tangent.x) - yaw;
+            yaw += turn - 2.0 * FACET_PI * floor(0.5 + turn / (2.0 * FACET_PI));
+        }
+        reference->yaw[i] = yaw;
+    }
+    fill_acceleration(reference, speed);
+    return status_ok();
+}
+
+double reference_length(const Reference *reference)
+{
+    return reference->arc[REFERENCE_WAYPOINTS - 1];
+}
+
+double reference_duration(const Reference *reference)
+{
+    double duration = 0.0;
+    for (int i = 1; i < REFERENCE_WAYPOINTS; i++) {
+        double speed = 0.5 * (vec3_norm(reference->vel[i]) + vec3_norm(reference->vel[i - 1]));
+        duration += (reference->arc[i] - reference->arc[i - 1]) / fmax(speed, 0.1);
+    }
+    return duration;
+}

@@ -1,0 +1,120 @@
+// The SE(3) geometric tracking controller (Lee, Leok and McClamroch, CDC 2010), z up.
+//
+//   A   = -k_x e_x - k_v e_v + m g e3 + m a_d + m R D R^T v             wanted force
+//   b3c = A/|A|,  b2c = b3c x b1d normalised,  b1c = b2c x b3c,  b1d = (cos yaw, sin yaw, 0)
+//   e_R = (Rc^T R - R^T Rc)^v / 2,  e_W = W - R^T Rc Wc
+//   f   = A . R e3
+//   M   = -k_R e_R - k_W e_W + W x J W - J (W^ R^T Rc Wc - R^T Rc dWc)
+//
+// Wc and dWc come from the first and second derivatives of A: with the acceleration error
+// e_a = f/m b3 - g e3 - R D R^T v - a_d and the jerk error e_j = (df b3 + f db3)/m - j_d,
+//   dA = -k_x e_v - k_v e_a + m j_d,   ddA = -k_x e_a - k_v e_j + m s_d.
+//
+// The published law knows no drag. Here the vehicle's linear drag R D R^T v is balanced in A and
+// counted in e_a; without that, cruising shows up as a standing acceleration error and tilts the
+// vehicle. The drag's own rate of change is left out of dA.
+//
+// Two places where the published law is undefined, and what stands there:
+// - A = 0 (free fall wanted) or A along b1d: the present attitude's axes take over.
+// - R a half turn from Rc: e_R vanishes though the error is largest. Within 2.6 degrees of that
+//   e_R gets unit length along its own direction, or along the body's x axis when it has none.
+#include <facet/control.h>
+
+static const double PSI_HALF_TURN = 1.999; // Psi = 1 - cos(angle): 177.4 degrees
+
+// A unit vector along v with its first two derivatives.
+typedef struct UnitJet {
+    Vec3 u, du, ddu;
+} UnitJet;
+
+static UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
+{
+    double norm = vec3_norm(v);
+    if (norm < 1e-6) return (UnitJet){.u = fallback};
+    double per_norm = 1.0 / norm;
+    UnitJet jet = {.u = vec3_scale(v, per_norm)};
+    double rate = vec3_dot(jet.u, dv);
+    jet.du = vec3_scale(vec3_axpy(dv, -rate, jet.u), per_norm);
+    Vec3 bend = vec3_axpy(ddv, -vec3_dot(jet.u, ddv), jet.u);
+    bend = vec3_axpy(bend, -2.0 * rate, jet.du);
+    jet.ddu = vec3_axpy(vec3_scale(bend, per_norm), -vec3_dot(jet.du, jet.du), jet.u);
+    return jet;
+}
+
+// The jet of a cross product of jets.
+static UnitJet cross_jet(UnitJet a, UnitJet b)
+{
+    Vec3 mixed = vec3_scale(vec3_cross(a.du, b.du), 2.0);
+    return (UnitJet){
+        vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
+        vec3_add(vec3_add(vec3_cross(a.ddu, b.u), mixed), vec3_cross(a.u, b.ddu))};
+}
+
+static UnitJet heading_jet(const Setpoint *to)
+{
+    double c = cos(to->yaw), s = sin(to->yaw), rate = to->yaw_rate;
+    Vec3 along = vec3(c, s, 0.0), across = vec3(-s, c, 0.0);
+    return (UnitJet){
+        along, vec3_scale(across, rate),
+        vec3_axpy(vec3_scale(across, to->yaw_acc), -rate * rate, along)};
+}
+
+// The attitude error e_R, with its guard at the half turn.
+static Vec3 attitude_error(double *psi, Mat3 rc_t_r)
+{
+    *psi = 0.5 * (3.0 - rc_t_r.m[0][0] - rc_t_r.m[1][1] - rc_t_r.m[2][2]);
+    Vec3 error = mat3_vee(rc_t_r);
+    if (*psi > PSI_HALF_TURN) error = vec3_unit(error, vec3(1.0, 0.0, 0.0));
+    return error;
+}
+
+void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params,
+                 const QuadState *state, const Setpoint *to)
+{
+    double kx = gains->position, kv = gains->velocity; // over mass: forces below are over mass too
+    Mat3 r = quat_to_mat3(state->attitude);
+    Vec3 b1 = mat3_column(r, 0), b3 = mat3_column(r, 2), w = state->omega_body;
+    Vec3 db3 = vec3_sub(vec3_scale(b1, w.y), vec3_scale(mat3_column(r, 1), w.x)); // R (w x e3)
+
+    Vec3 e_x = vec3_sub(state->pos_world, to->pos), e_v = vec3_sub(state->vel_world, to->vel);
+    Vec3 drag_body = vec3_mul(params->drag, mat3_tmul_vec3(r, state->vel_world));
+    Vec3 level = mat3_mul_vec3(r, drag_body); // the force that holds speed and height
+    level.z += params->gravity;
+    Vec3 a = vec3_add(vec3_axpy(vec3_axpy(to->acc, -kx, e_x), -kv, e_v), level);
+    double f = vec3_dot(a, b3);
+
+    Vec3 e_a = vec3_sub(vec3_sub(vec3_scale(b3, f), level), to->acc);
+    Vec3 da = vec3_axpy(vec3_axpy(to->jerk, -kx, e_v), -kv, e_a);
+    double df = vec3_dot(da, b3) + vec3_dot(a, db3);
+    Vec3 e_j = vec3_sub(vec3_axpy(vec3_scale(b3, df), f, db3), to->jerk);
+    Vec3 dda = vec3_axpy(vec3_axpy(to->snap, -kx, e_a), -kv, e_j);
+
+    UnitJet b3c = unit_jet(a, da, dda, b3);
+    UnitJet sideways = cross_jet(b3c, heading_jet(to));
+    Vec3 b2_now = mat3_column(r, 1);
+    UnitJet b2c = unit_jet(sideways.u, sideways.du, sideways.ddu,
+                           vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u),
+                                     vec3(0.0, 1.0, 0.0)));
+    UnitJet b1c = cross_jet(b2c, b3c);
+
+    Mat3 rc = mat3_from_columns(b1c.u, b2c.u, b3c.u);
+    Mat3 drc = mat3_from_columns(b1c.du, b2c.du, b3c.du);
+    Mat3 ddrc = mat3_from_columns(b1c.ddu, b2c.ddu, b3c.ddu);
+    // Rc^T dRc = hat(Wc) and Rc^T ddRc = hat(Wc)^2 + hat(dWc), whose skew part is hat(dWc).
+    Vec3 wc = mat3_vee(mat3_tmul(rc, drc)), dwc = mat3_vee(mat3_tmul(rc, ddrc));
+
+    Mat3 rc_t_r = mat3_tmul(rc, r);
+    Vec3 e_r = attitude_error(&out->attitude_error_2, rc_t_r);
+    Vec3 wc_body = mat3_tmul_vec3(rc_t_r, wc), dwc_body = mat3_tmul_vec3(rc_t_r, dwc);
+    Vec3 e_w = vec3_sub(w, wc_body);
+    Vec3 feedback = vec3_axpy(vec3_scale(e_r, -gains->attitude), -gains->rate, e_w);
+    Vec3 forward = vec3_sub(dwc_body, vec3_cross(w, wc_body));
+    Vec3 inertial = vec3_mul(params->inertia, vec3_add(feedback, forward));
+    Vec3 gyroscopic = vec3_cross(w, vec3_mul(params->inertia, w));
+
+    out->wrench = (QuadWrench){params->mass * f, vec3_add(inertial, gyroscopic)};
+    out->position_error = e_x;
+    out->velocity_error = e_v;
+    out->attitude_error = e_r;
+    out->rate_error = e_w;
+}

@@ -1,0 +1,64 @@
+// Newton-Euler dynamics of the quadrotor and one RK4 step.
+//
+//   p' = v
+//   q' = q (0, w)/2
+//   v' = R (f/m e3 - D R^T (v - wind)) - g e3
+//   w' = J^-1 (torque - w x J w)
+//
+// R is the rotation of q. All motors share one time constant, so the wrench lags as each thrust
+// does: wrench(t) = commanded + (initial - commanded) exp(-t/lag), which the stages of RK4 take
+// exactly at 0, h/2 and h. With p' = v the position's RK4 sum is h v + h^2/6 (a1 + a2 + a3).
+#include "motion.h"
+
+static inline Motion rate_of_change(const QuadModel *model, Motion s, QuadWrench u, Vec3 wind)
+{
+    Mat3 r = quat_to_mat3(s.q);
+    Vec3 air_body = mat3_tmul_vec3(r, vec3_sub(s.v, wind));
+    Vec3 specific = vec3(-model->params.drag.x * air_body.x, -model->params.drag.y * air_body.y,
+                         u.force * model->inverse_mass - model->params.drag.z * air_body.z);
+    Vec3 v_dot = mat3_mul_vec3(r, specific);
+    v_dot.z -= model->params.gravity;
+    Vec3 gyro = vec3(model->gyro.x * s.w.y * s.w.z, model->gyro.y * s.w.z * s.w.x,
+                     model->gyro.z * s.w.x * s.w.y);
+    Vec3 w_dot = vec3_add(gyro, vec3_mul(model->inverse_inertia, u.torque));
+    Vec3 h = vec3_scale(s.w, 0.5);
+    Quat q_dot = {-s.q.x * h.x - s.q.y * h.y - s.q.z * h.z, s.q.w * h.x + s.q.y * h.z - s.q.z * h.y,
+                  s.q.w * h.y - s.q.x * h.z + s.q.z * h.x, s.q.w * h.z + s.q.x * h.y - s.q.y * h.x};
+    return (Motion){q_dot, v_dot, w_dot};
+}
+
+void quad_step(QuadState *state, const QuadModel *model, const double command[4], Vec3 wind)
+{
+    double h = model->step;
+    QuadWrench commanded = quad_wrench(model, command), initial = quad_wrench(model, state->thrust);
+    QuadWrench at_start = wrench_lagged(commanded, initial, decay_at_start(model));
+    QuadWrench at_half = wrench_lagged(commanded, initial, model->decay_half);
+    QuadWrench at_end = wrench_lagged(commanded, initial, model->decay_full);
+
+    Motion y = {state->attitude, state->vel_world, state->omega_body};
+    Motion k1 = rate_of_change(model, y, at_start, wind);
+    Motion k2 = rate_of_change(model, motion_axpy(y, 0.5 * h, k1), at_half, wind);
+    Motion k3 = rate_of_change(model, motion_axpy(y, 0.5 * h, k2), at_half, wind);
+    Motion k4 = rate_of_change(model, motion_axpy(y, h, k3), at_end, wind);
+
+    Vec3 acc_sum = vec3_add(vec3_add(k1.v, k2.v), k3.v);
+    Vec3 drift = vec3_axpy(vec3_scale(y.v, h), h * h / 6.0, acc_sum);
+    state->pos_world = vec3_add(state->pos_world, drift);
+    Motion sum = motion_axpy(motion_axpy(motion_axpy(k1, 2.0, k2), 2.0, k3), 1.0, k4);
+    Motion next = motion_axpy(y, h / 6.0, sum);
+    state->attitude = quat_normalize(next.q);
+    state->vel_world = next.v;
+    state->omega_body = next.w;
+    for (int i = 0; i < QUAD_MOTORS; i++)
+        state->thrust[i] = command[i] + model->decay_full * (state->thrust[i] - command[i]);
+}
+
+int quad_finite(const QuadState *s)
+{
+    // Any NaN or infinity makes the sum not finite.
+    double sum = s->pos_world.x + s->pos_world.y + s->pos_world.z + s->attitude.w + s->attitude.x +
+                 s->attitude.y + s->attitude.z + s->vel_world.x + s->vel_world.y + s->vel_world.z +
+                 s->omega_body.x + s->omega_body.y + s->omega_body.z + s->thrust[0] + s->thrust[1] +
+                 s->thrust[2] + s->thrust[3];
+    return isfinite(sum);
+}

@@ -1,0 +1,96 @@
+// Parameters of the quadrotor: defaults, JSON, and the constants that follow from them.
+#include <facet/quad.h>
+
+#include "base/json.h"
+
+// Flightmare's 25 cm vehicle (0.752 kg) scaled to the paper's 0.5 kg at the same size; rotor drag
+// from Faessler, Franchi and Scaramuzza, RA-L 2018. See docs/quadrotor.md.
+QuadParams quad_params_default(void)
+{
+    return (QuadParams){
+        .mass = 0.5,
+        .inertia = {1.7e-3, 1.4e-3, 2.9e-3},
+        .arm = 0.125,
+        .thrust_max = 5.65,
+        .torque_ratio = 0.022,
+        .motor_lag = 0.033,
+        .drag = {0.544, 0.386, 0.0},
+        .gravity = 9.81,
+    };
+}
+
+static Status positive_member(double *out, const JsonRef *root, const char *key, double max)
+{
+    if (!json_has(root, key)) return status_ok();
+    TRY(json_member_number(out, root, key, 0.0, max));
+    JsonRef at;
+    TRY(json_member(&at, root, key));
+    return *out > 0.0 ? status_ok() : json_wrong(&at, "a number above 0");
+}
+
+static Status vector_member(Vec3 *out, const JsonRef *root, const char *key, double above)
+{
+    if (!json_has(root, key)) return status_ok();
+    JsonRef at;
+    TRY(json_member(&at, root, key));
+    TRY(json_vec3(out, &at));
+    if (out->x > above && out->y > above && out->z > above) return status_ok();
+    return json_wrong(&at, above < 0.0 ? "three numbers of at least 0" : "three numbers above 0");
+}
+
+static Status parse(QuadParams *params, const JsonRef *root)
+{
+    static const char *const keys[] = {"mass",         "inertia",   "arm",  "thrust_max",
+                                       "torque_ratio", "motor_lag", "drag", "gravity"};
+    TRY(json_only(root, keys, sizeof keys / sizeof *keys));
+    TRY(positive_member(&params->mass, root, "mass", 1e3));
+    TRY(vector_member(&params->inertia, root, "inertia", 0.0));
+    TRY(positive_member(&params->arm, root, "arm", 10.0));
+    TRY(positive_member(&params->thrust_max, root, "thrust_max", 1e4));
+    TRY(positive_member(&params->torque_ratio, root, "torque_ratio", 1.0));
+    if (json_has(root, "motor_lag"))
+        TRY(json_member_number(&params->motor_lag, root, "motor_lag", 0.0, 10.0));
+    TRY(vector_member(&params->drag, root, "drag", -1e-300));
+    TRY(positive_member(&params->gravity, root, "gravity", 100.0));
+    if (4.0 * params->thrust_max <= params->mass * params->gravity)
+        return status_fail("%s: thrust_max: expected more than a quarter of the weight (%.3g N), "
+                           "found %.3g",
+                           root->file, 0.25 * params->mass * params->gravity, params->thrust_max);
+    return status_ok();
+}
+
+Status quad_params_load(QuadParams *params, const char *file)
+{
+    Json *document;
+    TRY(json_read(&document, file));
+    JsonRef root = json_root(document, file);
+    *params = quad_params_default();
+    Status status = parse(params, &root);
+    json_free(document);
+    return status;
+}
+
+QuadModel quad_model(const QuadParams *params, double step)
+{
+    Vec3 j = params->inertia;
+    // An ideal motor has reached its command as soon as the step begins.
+    double lag = params->motor_lag;
+    return (QuadModel){
+        .params = *params,
+        .step = step,
+        .decay_half = lag > 0.0 ? exp(-0.5 * step / lag) : 0.0,
+        .decay_full = lag > 0.0 ? exp(-step / lag) : 0.0,
+        .inverse_mass = 1.0 / params->mass,
+        .inverse_inertia = {1.0 / j.x, 1.0 / j.y, 1.0 / j.z},
+        .gyro = {(j.y - j.z) / j.x, (j.z - j.x) / j.y, (j.x - j.y) / j.z},
+        .lever = params->arm * sqrt(0.5),
+    };
+}
+
+QuadState quad_hover(const QuadModel *model, Vec3 pos_world, double yaw)
+{
+    QuadState state = {.pos_world = pos_world, .attitude = quat_from_yaw(yaw)};
+    double share = 0.25 * model->params.mass * model->params.gravity;
+    for (int i = 0; i < QUAD_MOTORS; i++) state.thrust[i] = share;
+    return state;
+}

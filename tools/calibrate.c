@@ -1,0 +1,421 @@
+// Calibrates the shipped courses: moves gates, turning points and the carrot until the expert's
+// speed map has the shape of the paper's Table "Race tracks and maximum feasible speeds".
+//
+//   facet-calibrate DRAFT OUT [moves] [seed]
+//
+// DRAFT is a course folder drawn by hand: which gates each track takes, and roughly where they
+// are. The search is a random hill climb. One move shifts one gate or one other point of a path (or,
+// rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the cost
+// falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
+// should be infeasible pays for every speed that comes near to clearing it, and a cell that should
+// be feasible pays for how far it is from it. Gates pay for standing too near to each other or to
+// the bounds, and for being crossed at a slant. A gate's normal follows from the tracks through it.
+// The result goes to OUT in the same layout, the carrot to the terminal. docs/calibration.md tells
+// the whole procedure.
+#include <facet/flight.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TRACKS = 8, OPENINGS = 3, GATES_MAX = 64, CELLS = TRACKS * OPENINGS };
+
+// The paper's table, m/s; 0 is infeasible.
+static const double paper_speed[TRACKS][OPENINGS] = {
+    {0.0, 2.1, 2.4}, {0.0, 2.1, 2.4}, {0.0, 2.1, 2.5},   {0.0, 3.3, 3.5},
+    {2.2, 3.6, 3.9}, {2.3, 4.1, 4.6}, {8.2, 10.0, 10.0}, {7.0, 7.9, 7.9},
+};
+
+// A layout that can be changed: a path refers to gates by number, and has points of its own.
+typedef struct Layout {
+    int gate_count;
+    Vec3 gates[GATES_MAX];
+    int point_count[TRACKS];
+    int gate_of[TRACKS][TRACK_POINTS_MAX]; // -1 where the path has a point of its own
+    Vec3 own[TRACKS][TRACK_POINTS_MAX];
+    CarrotParams carrot;
+} Layout;
+
+typedef struct Score {
+    SpeedCell cells[CELLS];
+    double worst_slant[TRACKS]; // least cosine between a track and the normals of its gates
+    double cost;
+} Score;
+
+typedef struct Calibration {
+    Course *course;
+    QuadModel model;
+    ControlPreset preset;
+    ThreadPool *pool;
+    Layout layout, draft;
+    Score score;
+    Track tracks[TRACKS]; // the layout's tracks as the flights want them
+    Vec3 normals[GATES_MAX];
+} Calibration;
+
+// ---- From a layout to tracks ------------------------------------------------------------------
+
+static Vec3 path_point(const Layout *layout, int t, int i)
+{
+    int gate = layout->gate_of[t][i];
+    return gate >= 0 ? layout->gates[gate] : layout->own[t][i];
+}
+
+// The horizontal unit tangents of track t's spline at its points.
+static void path_tangents(Vec3 *tangents, const Layout *layout, int t)
+{
+    Vec3 points[TRACK_POINTS_MAX];
+    int count = layout->point_count[t];
+    for (int i = 0; i < count; i++) points[i] = path_point(layout, t, i);
+    Spline *spline;
+    bool made = spline_create(&spline, points, count).ok;
+    for (int i = 0; i < count; i++) {
+        Vec3 tangent = made ? spline_derivative(spline, spline_parameter(spline, i), 1)
+                            : vec3(1.0, 0.0, 0.0);
+        tangent.z = 0.0;
+        tangents[i] = vec3_unit(tangent, vec3(1.0, 0.0, 0.0));
+    }
+    spline_destroy(spline);
+}
+
+// A gate's normal is the horizontal axis that lies nearest to all the tangents through it.
+static void build_tracks(Calibration *c)
+{
+    const Layout *layout = &c->layout;
+    Vec3 tangents[TRACKS][TRACK_POINTS_MAX];
+    double xx[GATES_MAX] = {0}, yy[GATES_MAX] = {0}, xy[GATES_MAX] = {0};
+    for (int t = 0; t < TRACKS; t++) {
+        path_tangents(tangents[t], layout, t);
+        for (int i = 0; i < layout->point_count[t]; i++) {
+            int g = layout->gate_of[t][i];
+            Vec3 u = tangents[t][i];
+            if (g >= 0) xx[g] += u.x * u.x, yy[g] += u.y * u.y, xy[g] += u.x * u.y;
+        }
+    }
+    for (int g = 0; g < layout->gate_count; g++) {
+        double angle = 0.5 * atan2(2.0 * xy[g], xx[g] - yy[g]);
+        c->normals[g] = vec3(cos(angle), sin(angle), 0.0);
+    }
+    for (int t = 0; t < TRACKS; t++) {
+        Track *track = &c->tracks[t];
+        *track = c->course->tracks[t];
+        c->score.worst_slant[t] = 1.0;
+        for (int i = 0, gate = 0; i < layout->point_count[t]; i++) {
+            int g = layout->gate_of[t][i];
+            track->points[i] = path_point(layout, t, i);
+            if (g < 0) continue;
+            double along = vec3_dot(tangents[t][i], c->normals[g]);
+            track->gates[gate].center = layout->gates[g];
+            track->gates[gate++].normal = vec3_scale(c->normals[g], along < 0.0 ? -1.0 : 1.0);
+            c->score.worst_slant[t] = fmin(c->score.worst_slant[t], fabs(along));
+        }
+    }
+}
+
+// ---- Cost -------------------------------------------------------------------------------------
+
+static double above(double value, double limit) { return value > limit ? value - limit : 0.0; }
+
+static double cell_cost(const SpeedCell *cell, double paper)
+{
+    if (paper == 0.0) {
+        double short_of = above(1.12, cell->best_ratio);
+        return (cell->feasible ? 2.0 : 0.0) + 8.0 * short_of;
+    }
+    if (!cell->feasible) return 2.0 + 2.0 * fmin(cell->best_ratio, 3.0);
+    double ratio = fabs(log(cell->speed / paper)), far = above(ratio, log(1.3));
+    return ratio * ratio + 20.0 * far * far + 4.0 * above(cell->best_ratio, 0.65);
+}
+
+static double speed_of(const Score *score, int t, int o)
+{
+    const SpeedCell *cell = &score->cells[t * OPENINGS + o];
+    return cell->feasible ? cell->speed : 0.0;
+}
+
+// Races 1-3 the slowest and 7-8 the fastest, with a margin of 5 %.
+static double order_cost(const Score *score)
+{
+    double cost = 0.0;
+    for (int o = 1; o < OPENINGS; o++)
+        for (int middle = 3; middle < 6; middle++) {
+            double v = speed_of(score, middle, o);
+            for (int slow = 0; slow < 3; slow++)
+                cost += above(1.05 * speed_of(score, slow, o), v);
+            for (int fast = 6; fast < 8; fast++)
+                cost += above(1.05 * v, speed_of(score, fast, o));
+        }
+    return cost;
+}
+
+static double place_cost(const Calibration *c)
+{
+    const Layout *layout = &c->layout;
+    double cost = 0.0;
+    for (int g = 0; g < layout->gate_count; g++) {
+        Vec3 p = layout->gates[g];
+        cost += above(fabs(p.x), 11.0) + above(fabs(p.y), 7.5) + above(p.z, 4.5) + above(1.2, p.z);
+        for (int h = 0; h < g; h++)
+            cost += above(1.5, vec3_distance(p, layout->gates[h]));
+        double moved = vec3_distance(p, c->draft.gates[g]);
+        cost += 0.002 * moved * moved;
+    }
+    for (int t = 0; t < TRACKS; t++) {
+        int last = layout->point_count[t] - 1;
+        for (int i = 0; i <= last; i++) {
+            Vec3 p = path_point(layout, t, i);
+            cost += above(fabs(p.x), 12.0) + above(fabs(p.y), 8.0);
+            cost += above(p.z, 4.5) + above(1.0, p.z);
+            if (i > 0) cost += above(1.5, vec3_distance(p, path_point(layout, t, i - 1)));
+        }
+        double run_in = vec3_distance(path_point(layout, t, 0), path_point(layout, t, 1));
+        double run_out = vec3_distance(path_point(layout, t, last), path_point(layout, t, last - 1));
+        cost += above(2.5, run_in) + above(2.5, run_out) + 4.0 * above(0.75, c->score.worst_slant[t]);
+    }
+    return 2.0 * cost;
+}
+
+static void total_cost(Calibration *c)
+{
+    c->score.cost = order_cost(&c->score) + place_cost(c);
+    for (int i = 0; i < CELLS; i++)
+        c->score.cost += cell_cost(&c->score.cells[i], paper_speed[i / OPENINGS][i % OPENINGS]);
+}
+
+// ---- Flying the tracks a move touches ---------------------------------------------------------
+
+typedef struct FlyWork {
+    Calibration *c;
+    int cells[CELLS], count;
+} FlyWork;
+
+static void fly_cell(void *context, int index, int worker)
+{
+    (void)worker;
+    FlyWork *work = context;
+    Calibration *c = work->c;
+    int cell = work->cells[index];
+    FlightSetup setup = {
+        .model = &c->model,
+        .preset = &c->preset,
+        .arena = &c->course->arena,
+        .track = &c->tracks[cell / OPENINGS],
+        .half_width = c->course->openings[cell % OPENINGS].half_width,
+    };
+    c->score.cells[cell] = expert_search(&setup, c->course->speed_min, c->course->speed_max);
+}
+
+// Whether a track has to be flown again: its course changed, or a normal did.
+static bool same_track(const Track *a, const Track *b)
+{
+    for (int i = 0; i < a->gate_count; i++)
+        if (vec3_distance(a->gates[i].normal, b->gates[i].normal) > 1e-12) return false;
+    for (int i = 0; i < a->point_count; i++)
+        if (vec3_distance(a->points[i], b->points[i]) > 0.0) return false;
+    return true;
+}
+
+static void evaluate(Calibration *c, bool all)
+{
+    Track before[TRACKS];
+    memcpy(before, c->tracks, sizeof before);
+    build_tracks(c);
+    c->preset.carrot = c->layout.carrot;
+    FlyWork work = {.c = c};
+    for (int t = 0; t < TRACKS; t++)
+        if (all || !same_track(&before[t], &c->tracks[t]))
+            for (int o = 0; o < OPENINGS; o++) work.cells[work.count++] = t * OPENINGS + o;
+    pool_for(c->pool, work.count, fly_cell, &work);
+    total_cost(c);
+}
+
+// ---- Moves ------------------------------------------------------------------------------------
+
+static Vec3 shifted(Vec3 p, double reach, Rng *rng)
+{
+    p.x += reach * rng_normal(rng), p.y += reach * rng_normal(rng);
+    p.z += 0.5 * reach * rng_normal(rng);
+    return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
+}
+
+static double scaled(double value, Rng *rng)
+{
+    return round(100.0 * value * exp(0.08 * rng_normal(rng))) / 100.0;
+}
+
+// Changes the layout a little; true when every track is touched.
+static bool move(Layout *layout, Rng *rng)
+{
+    double reach = 0.6 * exp(-2.5 * rng_uniform(rng)), choice = rng_uniform(rng);
+    if (choice < 0.04) {
+        layout->carrot.lookahead_time = scaled(layout->carrot.lookahead_time, rng);
+        layout->carrot.lookahead_min = scaled(layout->carrot.lookahead_min, rng);
+        layout->carrot.lookahead_max = scaled(layout->carrot.lookahead_max, rng);
+        return true;
+    }
+    int t = (int)(rng_uniform(rng) * TRACKS);
+    int i = (int)(rng_uniform(rng) * layout->point_count[t]), gate = layout->gate_of[t][i];
+    Vec3 *point = gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
+    *point = shifted(*point, reach, rng);
+    return false;
+}
+
+// ---- Files ------------------------------------------------------------------------------------
+
+static int gate_number(const Course *course, const char *name)
+{
+    for (int g = 0; g < course->gate_count; g++)
+        if (strcmp(name, course->gates[g].name) == 0) return g;
+    return -1;
+}
+
+static Status read_layout(Layout *layout, const Course *course)
+{
+    if (course->track_count != TRACKS || course->opening_count != OPENINGS ||
+        course->gate_count > GATES_MAX)
+        return status_fail("expected a draft with 8 tracks, 3 openings and at most 64 gates");
+    layout->gate_count = course->gate_count;
+    for (int g = 0; g < course->gate_count; g++) layout->gates[g] = course->gates[g].center;
+    for (int t = 0; t < TRACKS; t++) {
+        const Track *track = &course->tracks[t];
+        layout->point_count[t] = track->point_count;
+        for (int i = 0, gate = 0; i < track->point_count; i++) {
+            Vec3 point = layout->own[t][i] = track->points[i];
+            layout->gate_of[t][i] = -1;
+            if (gate < track->gate_count && vec3_distance(point, track->gates[gate].center) == 0.0)
+                layout->gate_of[t][i] = gate_number(course, track->gates[gate++].name);
+        }
+    }
+    return status_ok();
+}
+
+static void print_vec3(FILE *out, Vec3 v)
+{
+    fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z);
+}
+
+// One line a gate, so that people can read and change the files.
+static void write_course(const Calibration *c, const char *folder)
+{
+    char path[FILE_PATH_MAX];
+    snprintf(path, sizeof path, "%.900s/course.json", folder);
+    FILE *out = fopen(path, "w");
+    if (!out) return;
+    const Course *course = c->course;
+    fprintf(out, "{\n  \"arena\": {\"min\": ");
+    print_vec3(out, course->arena.min);
+    fprintf(out, ", \"max\": ");
+    print_vec3(out, course->arena.max);
+    fprintf(out, "},\n  \"speeds\": {\"min\": %g, \"max\": %g},\n", course->speed_min,
+            course->speed_max);
+    fprintf(out, "  \"openings\": [\n");
+    for (int o = 0; o < OPENINGS; o++)
+        fprintf(out, "    {\"name\": \"%s\", \"half_width\": %g}%s\n", course->openings[o].name,
+                course->openings[o].half_width, o + 1 < OPENINGS ? "," : "");
+    fprintf(out, "  ],\n  \"gates\": [\n");
+    for (int g = 0; g < c->layout.gate_count; g++) {
+        fprintf(out, "    {\"name\": \"%s\", \"center\": ", course->gates[g].name);
+        print_vec3(out, c->layout.gates[g]);
+        fprintf(out, ", \"normal\": ");
+        print_vec3(out, c->normals[g]);
+        fprintf(out, "}%s\n", g + 1 < c->layout.gate_count ? "," : "");
+    }
+    fprintf(out, "  ],\n  \"held_out\": [");
+    for (int i = 0; i < course->held_out_count; i++)
+        fprintf(out, "%s\"%s/%s\"", i ? ", " : "", course->tracks[course->held_out[i].track].name,
+                course->openings[course->held_out[i].opening].name);
+    fprintf(out, "]\n}\n");
+    fclose(out);
+}
+
+static void write_track(const Calibration *c, const char *folder, int t)
+{
+    char path[FILE_PATH_MAX];
+    const Track *track = &c->tracks[t];
+    snprintf(path, sizeof path, "%.900s/%s.json", folder, track->name);
+    FILE *out = fopen(path, "w");
+    if (!out) return;
+    fprintf(out, "{\n  \"name\": \"%s\",\n  \"description\": \"%s\",\n  \"path\": [\n", track->name,
+            track->description);
+    for (int i = 0, gate = 0; i < track->point_count; i++) {
+        int g = c->layout.gate_of[t][i];
+        fprintf(out, "    ");
+        if (g < 0) {
+            print_vec3(out, track->points[i]);
+        } else {
+            bool reverse = vec3_dot(track->gates[gate++].normal, c->normals[g]) < 0.0;
+            fprintf(out, "\"%s%s\"", reverse ? "-" : "", c->course->gates[g].name);
+        }
+        fprintf(out, "%s\n", i + 1 < track->point_count ? "," : "");
+    }
+    fprintf(out, "  ]\n}\n");
+    fclose(out);
+}
+
+static void show(const Calibration *c, long at)
+{
+    CarrotParams k = c->layout.carrot;
+    printf("move %ld: cost %.4f, carrot time %.2f s, least %.2f m, most %.2f m\n", at,
+           c->score.cost, k.lookahead_time, k.lookahead_min, k.lookahead_max);
+    for (int t = 0; t < TRACKS; t++) {
+        printf("  %s", c->course->tracks[t].name);
+        for (int o = 0; o < OPENINGS; o++) {
+            const SpeedCell *cell = &c->score.cells[t * OPENINGS + o];
+            printf("  %5.2f /%5.1f (%.2f)", cell->feasible ? cell->speed : 0.0, paper_speed[t][o],
+                   cell->best_ratio);
+        }
+        printf("   slant %.2f\n", c->score.worst_slant[t]);
+    }
+    fflush(stdout);
+}
+
+int main(int count, char **argument)
+{
+    if (count < 3) {
+        fputs("usage: facet-calibrate DRAFT OUT [moves] [seed]\n", stderr);
+        return 2;
+    }
+    long moves = count > 3 ? atol(argument[3]) : 4000;
+    Calibration *c = calloc(1, sizeof *c);
+    if (!c) return 1;
+    QuadParams params = quad_params_default();
+    c->model = quad_model(&params, 1.0 / QUAD_RATE);
+    Status status = course_load(&c->course, argument[1]);
+    if (status.ok) status = control_preset(&c->preset, "race");
+    if (status.ok) status = pool_create(&c->pool, 0);
+    if (status.ok) status = read_layout(&c->layout, c->course);
+    if (!status.ok) {
+        fprintf(stderr, "facet-calibrate: %s\n", status.text);
+        return 1;
+    }
+    mkdir(argument[2], 0755);
+    interrupt_watch();
+    c->layout.carrot = c->preset.carrot;
+    c->draft = c->layout;
+    evaluate(c, true);
+    show(c, 0);
+    Rng rng = rng_make(count > 4 ? strtoull(argument[4], NULL, 10) : 0, 0);
+    for (long i = 1; i <= moves && !interrupt_requested(); i++) {
+        Calibration kept = *c;
+        bool all = move(&c->layout, &rng);
+        evaluate(c, all);
+        if (!(c->score.cost < kept.score.cost)) *c = kept;
+        if (i % 100 == 0) {
+            show(c, i);
+            write_course(c, argument[2]);
+            for (int t = 0; t < TRACKS; t++) write_track(c, argument[2], t);
+        }
+    }
+    show(c, moves);
+    write_course(c, argument[2]);
+    for (int t = 0; t < TRACKS; t++) write_track(c, argument[2], t);
+    pool_destroy(c->pool);
+    course_destroy(c->course);
+    free(c);
+    return 0;
+}
