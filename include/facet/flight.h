@@ -25,6 +25,7 @@ typedef struct FlightSetup {
     const Arena *arena;
     const Track *track;
     double half_width; // m
+    double give_up;    // m: a gate missed by more than this ends the flight; 0 flies on
     Gusts gusts;
 } FlightSetup;
 
@@ -32,6 +33,7 @@ typedef enum FlightEnd {
     FLIGHT_FINISHED, // reached the end of its plan
     FLIGHT_CRASHED,
     FLIGHT_TIMED_OUT,
+    FLIGHT_GIVEN_UP, // missed a gate by more than the setup allows
 } FlightEnd;
 
 typedef struct Flight {

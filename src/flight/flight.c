@@ -14,6 +14,13 @@ static Vec3 next_wind(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
                 keep * wind.z + spread * rng_normal(rng));
 }
 
+// Whether the gate settled last was missed by more than the setup allows.
+static bool gives_up(const FlightSetup *setup, const Referee *referee)
+{
+    return setup->give_up > 0.0 && referee->next > 0 &&
+           referee->gates[referee->next - 1].miss > setup->give_up;
+}
+
 static void record(FlightTrace *trace, double time, const QuadState *state, double arc)
 {
     if (!trace || trace->count >= trace->capacity) return;
@@ -73,6 +80,10 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
         }
         referee_watch(&referee, before, state.pos_world, time, model->step);
         path += vec3_distance(before, state.pos_world);
+        if (gives_up(setup, &referee)) {
+            flight.end = FLIGHT_GIVEN_UP;
+            break;
+        }
     }
     flight.duration = (double)flight.steps * model->step;
     flight.speed_mean = flight.duration > 0.0 ? path / flight.duration : 0.0;
