@@ -4,9 +4,9 @@
 //   facet-calibrate DRAFT OUT [moves] [seed]
 //
 // DRAFT is a course folder drawn by hand: which gates each track takes, and roughly where they
-// are. The search is a random hill climb. One move shifts one gate or one other point of a path (or,
-// rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the cost
-// falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
+// are. The search is a random hill climb. One move shifts one gate or one other point of a path
+// (or, rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the
+// cost falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
 // should be infeasible pays for every speed that comes near to clearing it, and a cell that should
 // be feasible pays for how far it is from it. Gates pay for standing too near to each other or to
 // the bounds, and for being crossed at a slant. A gate's normal follows from the tracks through it.
@@ -75,8 +75,8 @@ static void path_tangents(Vec3 *tangents, const Layout *layout, int t)
     Spline *spline;
     bool made = spline_create(&spline, points, count).ok;
     for (int i = 0; i < count; i++) {
-        Vec3 tangent = made ? spline_derivative(spline, spline_parameter(spline, i), 1)
-                            : vec3(1.0, 0.0, 0.0);
+        Vec3 tangent =
+            made ? spline_derivative(spline, spline_parameter(spline, i), 1) : vec3(1.0, 0.0, 0.0);
         tangent.z = 0.0;
         tangents[i] = vec3_unit(tangent, vec3(1.0, 0.0, 0.0));
     }
@@ -145,10 +145,8 @@ static double order_cost(const Score *score)
     for (int o = 1; o < OPENINGS; o++)
         for (int middle = 3; middle < 6; middle++) {
             double v = speed_of(score, middle, o);
-            for (int slow = 0; slow < 3; slow++)
-                cost += above(1.05 * speed_of(score, slow, o), v);
-            for (int fast = 6; fast < 8; fast++)
-                cost += above(1.05 * v, speed_of(score, fast, o));
+            for (int slow = 0; slow < 3; slow++) cost += above(1.05 * speed_of(score, slow, o), v);
+            for (int fast = 6; fast < 8; fast++) cost += above(1.05 * v, speed_of(score, fast, o));
         }
     return cost;
 }
@@ -160,8 +158,7 @@ static double place_cost(const Calibration *c)
     for (int g = 0; g < layout->gate_count; g++) {
         Vec3 p = layout->gates[g];
         cost += above(fabs(p.x), 11.0) + above(fabs(p.y), 7.5) + above(p.z, 4.5) + above(1.2, p.z);
-        for (int h = 0; h < g; h++)
-            cost += above(1.5, vec3_distance(p, layout->gates[h]));
+        for (int h = 0; h < g; h++) cost += above(1.5, vec3_distance(p, layout->gates[h]));
         double moved = vec3_distance(p, c->draft.gates[g]);
         cost += 0.002 * moved * moved;
     }
@@ -174,8 +171,10 @@ static double place_cost(const Calibration *c)
             if (i > 0) cost += above(1.5, vec3_distance(p, path_point(layout, t, i - 1)));
         }
         double run_in = vec3_distance(path_point(layout, t, 0), path_point(layout, t, 1));
-        double run_out = vec3_distance(path_point(layout, t, last), path_point(layout, t, last - 1));
-        cost += above(2.5, run_in) + above(2.5, run_out) + 4.0 * above(0.75, c->score.worst_slant[t]);
+        double run_out =
+            vec3_distance(path_point(layout, t, last), path_point(layout, t, last - 1));
+        cost +=
+            above(2.5, run_in) + above(2.5, run_out) + 4.0 * above(0.75, c->score.worst_slant[t]);
     }
     return 2.0 * cost;
 }
@@ -294,10 +293,7 @@ static Status read_layout(Layout *layout, const Course *course)
     return status_ok();
 }
 
-static void print_vec3(FILE *out, Vec3 v)
-{
-    fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z);
-}
+static void print_vec3(FILE *out, Vec3 v) { fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z); }
 
 // One line a gate, so that people can read and change the files.
 static void write_course(const Calibration *c, const char *folder)
