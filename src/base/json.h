@@ -49,7 +49,7 @@ Status json_member_vec3(Vec3 *out, const JsonRef *object, const char *key);
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
-void json_set(Json *object, const char *key, Json *child); // takes the child
+void json_set(Json *object, const char *key, Json *child);         // takes the child
 void json_set_number(Json *object, const char *key, double value); // non-finite becomes null
 void json_set_string(Json *object, const char *key, const char *value);
 void json_set_bool(Json *object, const char *key, bool value);
