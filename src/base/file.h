@@ -13,7 +13,8 @@ typedef struct AtomicFile {
     char temp[FILE_PATH_MAX]; // where the bytes go until the commit
 } AtomicFile;
 
-// Chooses the temporary name and makes sure it can be written. Write to `file->temp`.
+// Chooses the temporary name and makes sure it can be written. Write to `file->temp`. A link keeps
+// pointing where it does, and the file behind it is replaced. Devices and pipes are refused.
 Status atomic_begin(AtomicFile *file, const char *path);
 
 // Flushes the temporary file to disk and gives it its final name.
@@ -22,7 +23,8 @@ Status atomic_commit(AtomicFile *file);
 // Removes the temporary file; the final name keeps what it had.
 void atomic_abort(AtomicFile *file);
 
-// Writes `size` bytes to `path`, atomically.
+// Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
+// /dev/stdout, gets them as they are.
 Status file_write(const char *path, const void *bytes, size_t size);
 
 // Reads a whole text file, zero-terminated; the caller frees *text.
