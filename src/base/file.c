@@ -23,6 +23,12 @@ static bool flush_to_disk(const char *path, int flags)
     return !failed || error == EINVAL; // some filesystems have nothing to sync
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 // A device, a pipe or a socket: bytes written there cannot be replaced.
 static bool is_stream(const char *path)
 {
@@ -36,8 +42,7 @@ Status atomic_begin(AtomicFile *file, const char *path)
     if (!path[0]) return status_fail("expected the name of a file to write, found an empty one");
     struct stat info;
     bool is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return status_fail("%s: expected a file to write, found a folder", path);
+    if (is_folder(path)) return status_fail("%s: expected a file to write, found a folder", path);
     if (is_stream(path))
         return status_fail("%s: expected a file to write, found a device or a pipe", path);
     char *target = is_link ? realpath(path, NULL) : NULL;
@@ -143,10 +148,12 @@ Status file_shipped(char out[FILE_PATH_MAX], const char *name)
         static const char *const below[] = {"", "/share/facet"};
         for (int i = 0; i < 2; i++) {
             snprintf(out, FILE_PATH_MAX, "%s%s/%s", folder, below[i], name);
-            struct stat info;
-            if (stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return status_ok();
+            if (is_folder(out)) return status_ok();
         }
     }
+    // Another program that uses the library stands anywhere.
+    snprintf(out, FILE_PATH_MAX, "%s/%s", FACET_DATADIR, name);
+    if (is_folder(out)) return status_ok();
     return status_fail("cannot find the folder '%s' that ships with Facet", name);
 }
 

@@ -31,7 +31,7 @@ Status file_write(const char *path, const void *bytes, size_t size);
 Status file_read(char **text, size_t *size, const char *path);
 
 // The folder of data that ships with Facet (such as "courses"): beside the program's build folder
-// or under its installed share folder.
+// or under its share folder, or where Facet is installed by default.
 Status file_shipped(char out[FILE_PATH_MAX], const char *name);
 
 // Ctrl-C and SIGTERM set a flag that long work looks at, so that it can stop cleanly. A second
