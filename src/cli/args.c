@@ -120,10 +120,10 @@ static Status read_double(const Option *option, const char *text)
     return status_ok();
 }
 
-static Status list_add(TextList *list, const char *name, const char *text)
+static Status list_add(TextList *list, const char *dashes, const char *name, const char *text)
 {
     if (list->count == TEXT_LIST_MAX)
-        return status_fail("%s: expected at most %d of them", name, TEXT_LIST_MAX);
+        return status_fail("%s%s: expected at most %d of them", dashes, name, TEXT_LIST_MAX);
     list->items[list->count++] = text;
     return status_ok();
 }
@@ -141,7 +141,7 @@ static Status read_value(const Option *option, const char *text)
     case OPTION_DOUBLE:
         return read_double(option, text);
     case OPTION_LIST:
-        return list_add(option->value.list, option->name, text);
+        return list_add(option->value.list, "--", option->name, text);
     case OPTION_TEXT:
         *option->value.text = text;
         break;
@@ -162,7 +162,8 @@ static Status read_option(bool *help, const OptionTable *table, int argc, char *
         strncmp(argument, "--", 2) == 0 ? find_option(table, name, length) : NULL;
     if (!option) return unknown_option(table, argument);
     if (option->kind == OPTION_FLAG) {
-        if (equals) return status_fail("--%s: takes no value, found '%.60s'", option->name, equals);
+        if (equals)
+            return status_fail("--%s: takes no value, found '%.60s'", option->name, equals + 1);
         *(option->value.flag ? option->value.flag : help) = true;
         return status_ok();
     }
@@ -181,7 +182,7 @@ static Status read_operand(const Usage *usage, const char *argument)
     if (usage->operands->count >= usage->operand_max)
         return status_fail("expected at most %d %s, found '%.60s' besides", usage->operand_max,
                            usage->operand_name, argument);
-    return list_add(usage->operands, usage->operand_name, argument);
+    return list_add(usage->operands, "", usage->operand_name, argument);
 }
 
 Status args_read(bool *help, const Usage *usage, int argc, char **argv)
