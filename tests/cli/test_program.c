@@ -153,8 +153,8 @@ static void wrong_usage_gets_the_nearest_word(void **state)
     (void)state;
     Run result = run("verison");
     assert_int_equal(result.code, 2);
-    assert_memory_equal(result.err,
-                        "facet: no command 'verison', did you mean 'version'? known: ", 61);
+    assert_non_null(
+        strstr(result.err, "facet: no command 'verison', did you mean 'version'? known: "));
     assert_string_equal(result.out, "");
     assert_int_equal(run("help verison").code, 2);
     assert_int_equal(run("--versoin").code, 2);
