@@ -34,6 +34,8 @@ Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object
 const char *json_key(const JsonRef *at);            // the name of an object's member
+
+// Refuses a member that is not among `keys`, with the nearest one, and a member given twice.
 Status json_only(const JsonRef *object, const char *const *keys, int count);
 
 // Values. Numbers are finite and lie in [min, max].
