@@ -1,5 +1,6 @@
 // A progress bar with an ETA (see facet/progress.h). Redraws at most ten times a second on a
-// terminal, and prints a line for every tenth of the work elsewhere.
+// terminal. Elsewhere it prints a line for every tenth of the work, and not more than one every two
+// seconds, so that short work stays silent.
 #include <facet/progress.h>
 
 #include <pthread.h>
@@ -69,7 +70,7 @@ Progress *progress_begin(const char *label, long total, bool quiet)
     pthread_mutex_init(&progress->mutex, NULL);
     snprintf(progress->label, sizeof progress->label, "%s", label);
     progress->total = total;
-    progress->started = now_seconds();
+    progress->started = progress->drawn = now_seconds();
     progress->terminal = isatty(STDERR_FILENO);
     if (progress->terminal) draw(progress, NULL, progress->started);
     return progress;
@@ -89,8 +90,11 @@ void progress_add(Progress *progress, long items, const char *note)
         }
     } else {
         int tenths = progress->total > 0 ? (int)(10 * progress->done / progress->total) : 10;
-        if (tenths > progress->printed_tenths) draw(progress, note, now);
-        progress->printed_tenths = tenths;
+        if (tenths > progress->printed_tenths && now - progress->drawn > 2.0) {
+            draw(progress, note, now);
+            progress->drawn = now;
+            progress->printed_tenths = tenths;
+        }
     }
     pthread_mutex_unlock(&progress->mutex);
 }

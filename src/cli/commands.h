@@ -6,6 +6,10 @@
 #ifndef FACET_CLI_COMMANDS_H
 #define FACET_CLI_COMMANDS_H
 
+int cmd_race(int argc, char **argv);
+int cmd_speeds(int argc, char **argv);
+int cmd_fly(int argc, char **argv);
+int cmd_demos(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 #endif

@@ -17,6 +17,10 @@ static int cmd_help(int argc, char **argv);
 
 // In the order `facet help` shows them.
 static const Command commands[] = {
+    {"race", "the main job: fly every feasible task and print the table", cmd_race},
+    {"speeds", "find the highest feasible speed of every task", cmd_speeds},
+    {"fly", "fly tasks and show what became of them", cmd_fly},
+    {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},
 };
