@@ -8,7 +8,8 @@
 // (or, rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the
 // cost falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
 // should be infeasible pays for every speed that comes near to clearing it, and a cell that should
-// be feasible pays for how far it is from it. Gates pay for standing too near to each other or to
+// be feasible pays for how far it is from it, and a little for losing the flight altogether just
+// above its speed. Gates pay for standing too near to each other or to
 // the bounds, and for being crossed at a slant. A gate's normal follows from the tracks through it.
 // The result goes to OUT in the same layout, the carrot to the terminal. docs/calibration.md tells
 // the whole procedure.
@@ -46,6 +47,7 @@ typedef struct Layout {
 
 typedef struct Score {
     SpeedCell cells[CELLS];
+    bool abrupt[CELLS];         // a little faster, and the flight is lost
     double worst_slant[TRACKS]; // least cosine between a track and the normals of its gates
     double cost;
 } Score;
@@ -186,7 +188,8 @@ static void total_cost(Calibration *c)
 {
     c->score.cost = order_cost(&c->score) + place_cost(c);
     for (int i = 0; i < CELLS; i++)
-        c->score.cost += cell_cost(&c->score.cells[i], target(i / OPENINGS, i % OPENINGS));
+        c->score.cost += cell_cost(&c->score.cells[i], target(i / OPENINGS, i % OPENINGS)) +
+                         (c->score.abrupt[i] ? 0.15 : 0.0);
 }
 
 // ---- Flying the tracks a move touches ---------------------------------------------------------
@@ -214,7 +217,7 @@ static void fly_ladder(double worst[LADDER], const Calibration *c, const Track *
                          .arena = &c->course->arena,
                          .track = track,
                          .half_width = 1.0,
-                         .give_up = 1.2};
+                         .give_up = 2.0};
     Keypoint chunk[CHUNK_KEYPOINTS];
     Reference plan;
     for (int k = 0; k < LADDER; k++) {
@@ -231,17 +234,20 @@ static void fly_ladder(double worst[LADDER], const Calibration *c, const Track *
     }
 }
 
-static SpeedCell cell_from_ladder(const double worst[LADDER], double half_width)
+// `abrupt` is set when the next step of the ladder is no near miss but a lost flight.
+static SpeedCell cell_from_ladder(bool *abrupt, const double worst[LADDER], double half_width)
 {
     SpeedCell cell = {.best_ratio = HUGE_VAL};
     double enough = (1.0 - EXPERT_RESERVE) * half_width;
     int k = 0;
+    *abrupt = false;
     for (int i = 0; i < LADDER; i++) cell.best_ratio = fmin(cell.best_ratio, worst[i] / half_width);
     while (k < LADDER && worst[k] > enough) k++;
     if (k == LADDER) return cell;
     while (k + 1 < LADDER && worst[k + 1] <= enough) k++;
     cell.feasible = true;
     cell.speed = ladder_speed(k);
+    if (k + 1 < LADDER && worst[k + 1] > 2.0) *abrupt = true;
     if (k + 1 < LADDER)
         cell.speed +=
             (ladder_speed(k + 1) - cell.speed) * (enough - worst[k]) / (worst[k + 1] - worst[k]);
@@ -257,8 +263,8 @@ static void fly_track(void *context, int index, int worker)
     double worst[LADDER];
     fly_ladder(worst, c, &c->tracks[t]);
     for (int o = 0; o < OPENINGS; o++)
-        c->score.cells[t * OPENINGS + o] =
-            cell_from_ladder(worst, c->course->openings[o].half_width);
+        c->score.cells[t * OPENINGS + o] = cell_from_ladder(
+            &c->score.abrupt[t * OPENINGS + o], worst, c->course->openings[o].half_width);
 }
 
 // Whether a track has to be flown again: its course changed, or a normal did.
@@ -286,16 +292,45 @@ static void evaluate(Calibration *c, bool all)
 
 // ---- Moves ------------------------------------------------------------------------------------
 
+static Vec3 rounded(Vec3 p)
+{
+    return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
+}
+
 static Vec3 shifted(Vec3 p, double reach, Rng *rng)
 {
     p.x += reach * rng_normal(rng), p.y += reach * rng_normal(rng);
     p.z += 0.5 * reach * rng_normal(rng);
-    return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
+    return rounded(p);
 }
 
 static double scaled(double value, Rng *rng)
 {
     return round(100.0 * value * exp(0.08 * rng_normal(rng))) / 100.0;
+}
+
+// The gate or the point of its own that a path has at index i.
+static Vec3 *movable_point(Layout *layout, int t, int i)
+{
+    int gate = layout->gate_of[t][i];
+    return gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
+}
+
+// Draws a whole path, with its gates, larger or smaller about its middle.
+static void scale_path(Layout *layout, int t, double factor)
+{
+    Vec3 sum = vec3(0.0, 0.0, 0.0);
+    int count = layout->point_count[t];
+    for (int i = 0; i < count; i++) sum = vec3_add(sum, path_point(layout, t, i));
+    Vec3 middle = vec3_scale(sum, 1.0 / count);
+    bool moved[GATES_MAX] = {false};
+    for (int i = 0; i < count; i++) {
+        int gate = layout->gate_of[t][i];
+        if (gate >= 0 && moved[gate]) continue;
+        if (gate >= 0) moved[gate] = true;
+        Vec3 *point = movable_point(layout, t, i), from = vec3_sub(*point, middle);
+        *point = rounded(vec3(middle.x + factor * from.x, middle.y + factor * from.y, point->z));
+    }
 }
 
 // A track to work on: half of the time by its share of the cost.
@@ -326,10 +361,13 @@ static bool move(Calibration *c, Rng *rng)
         layout->carrot.lookahead_max = scaled(layout->carrot.lookahead_max, rng);
         return true;
     }
-    int t = choose_track(&c->score, rng);
-    int i = (int)(rng_uniform(rng) * layout->point_count[t]), gate = layout->gate_of[t][i];
-    Vec3 *point = gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
-    *point = shifted(*point, reach, rng);
+    int t = choose_track(&c->score, rng), count = layout->point_count[t];
+    if (choice < 0.15)
+        scale_path(layout, t, exp(0.06 * rng_normal(rng)));
+    else {
+        Vec3 *point = movable_point(layout, t, (int)(rng_uniform(rng) * count));
+        *point = shifted(*point, reach, rng);
+    }
     return false;
 }
 
@@ -431,8 +469,8 @@ static void show(const Calibration *c, long at)
         printf("  %s", c->course->tracks[t].name);
         for (int o = 0; o < OPENINGS; o++) {
             const SpeedCell *cell = &c->score.cells[t * OPENINGS + o];
-            printf("  %5.2f /%5.1f (%.2f)", cell->feasible ? cell->speed : 0.0, target(t, o),
-                   cell->best_ratio);
+            printf("  %5.2f /%5.1f (%.2f%s)", cell->feasible ? cell->speed : 0.0, target(t, o),
+                   cell->best_ratio, c->score.abrupt[t * OPENINGS + o] ? ", abrupt" : "");
         }
         printf("   slant %.2f\n", c->score.worst_slant[t]);
     }
