@@ -304,11 +304,6 @@ static Vec3 shifted(Vec3 p, double reach, Rng *rng)
     return rounded(p);
 }
 
-static double scaled(double value, Rng *rng)
-{
-    return round(100.0 * value * exp(0.08 * rng_normal(rng))) / 100.0;
-}
-
 // The gate or the point of its own that a path has at index i.
 static Vec3 *movable_point(Layout *layout, int t, int i)
 {
@@ -356,9 +351,10 @@ static bool move(Calibration *c, Rng *rng)
     Layout *layout = &c->layout;
     double reach = 0.6 * exp(-2.5 * rng_uniform(rng)), choice = rng_uniform(rng);
     if (choice < 0.04) {
-        layout->carrot.lookahead_time = scaled(layout->carrot.lookahead_time, rng);
-        layout->carrot.lookahead_min = scaled(layout->carrot.lookahead_min, rng);
-        layout->carrot.lookahead_max = scaled(layout->carrot.lookahead_max, rng);
+        double *lengths[] = {&layout->carrot.lookahead_time, &layout->carrot.lookahead_min,
+                             &layout->carrot.lookahead_max};
+        double *length = lengths[(int)(3.0 * rng_uniform(rng))];
+        *length = round(100.0 * *length * exp(0.04 * rng_normal(rng))) / 100.0;
         return true;
     }
     int t = choose_track(&c->score, rng), count = layout->point_count[t];
