@@ -93,6 +93,7 @@ bool json_has(const JsonRef *object, const char *key)
 }
 
 bool json_is_array(const JsonRef *at) { return cJSON_IsArray(at->node); }
+bool json_is_object(const JsonRef *at) { return cJSON_IsObject(at->node); }
 
 Status json_member(JsonRef *out, const JsonRef *object, const char *key)
 {
@@ -272,6 +273,7 @@ Json *json_from_vec3(Vec3 v)
 }
 
 char *json_text(const Json *document) { return required(cJSON_Print(document)); }
+char *json_line(const Json *document) { return required(cJSON_PrintUnformatted(document)); }
 
 Status json_write(Json *document, const char *path)
 {

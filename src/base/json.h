@@ -30,6 +30,7 @@ Status json_wrong(const JsonRef *at, const char *expected);
 // Members and elements. `json_member` fails when the key is missing.
 bool json_has(const JsonRef *object, const char *key);
 bool json_is_array(const JsonRef *at);
+bool json_is_object(const JsonRef *at);
 Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object
@@ -63,6 +64,7 @@ Json *json_from_vec3(Vec3 v);
 
 // The text of a document; the caller frees it.
 char *json_text(const Json *document);
+char *json_line(const Json *document); // without line breaks
 
 // Writes a document to a file, atomically, and frees it whatever happens.
 Status json_write(Json *document, const char *path);
