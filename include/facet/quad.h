@@ -62,8 +62,8 @@ typedef struct QuadWrench {
 
 QuadWrench quad_wrench(const QuadModel *model, const double thrust[4]);
 
-// The four thrusts that give a wrench, within [0, thrust_max]. When they do not fit, attitude
-// comes first: yaw torque gives way before roll and pitch, and the collective before either.
+// The four thrusts that give a wrench, within [0, thrust_max]. When they do not fit, roll and pitch
+// come first, then the collective, then yaw: a vehicle that tilts right can still save itself.
 void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted);
 
 // One step of RK4 with the commanded thrusts held and the wind (m/s) constant.
