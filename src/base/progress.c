@@ -1,6 +1,6 @@
 // A progress bar with an ETA (see facet/progress.h). Redraws at most ten times a second on a
-// terminal. Elsewhere it prints a line for every tenth of the work, and not more than one every two
-// seconds, so that short work stays silent.
+// terminal. Elsewhere it prints a line for every tenth of the work, from the first second on: short
+// work stays silent there.
 #include <facet/progress.h>
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ Progress *progress_begin(const char *label, long total, bool quiet)
     pthread_mutex_init(&progress->mutex, NULL);
     snprintf(progress->label, sizeof progress->label, "%s", label);
     progress->total = total;
-    progress->started = progress->drawn = now_seconds();
+    progress->started = now_seconds();
     progress->terminal = isatty(STDERR_FILENO);
     if (progress->terminal) draw(progress, NULL, progress->started);
     return progress;
@@ -90,11 +90,9 @@ void progress_add(Progress *progress, long items, const char *note)
         }
     } else {
         int tenths = progress->total > 0 ? (int)(10 * progress->done / progress->total) : 10;
-        if (tenths > progress->printed_tenths && now - progress->drawn > 2.0) {
+        if (tenths > progress->printed_tenths && now - progress->started > 1.0)
             draw(progress, note, now);
-            progress->drawn = now;
-            progress->printed_tenths = tenths;
-        }
+        progress->printed_tenths = tenths;
     }
     pthread_mutex_unlock(&progress->mutex);
 }

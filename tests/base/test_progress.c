@@ -1,9 +1,10 @@
-// Progress away from a terminal: a line a tenth, and the truth about time.
+// Progress away from a terminal: a line a tenth once the work takes time, and the truth about it.
 #include "testing.h"
 
 #include <facet/pool.h>
 #include <facet/progress.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static FILE *captured;
@@ -35,18 +36,25 @@ static int count_lines(const char *text)
     return lines;
 }
 
+// Long enough for plain lines to appear.
+static void take_time(void)
+{
+    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 50000000}, NULL);
+}
+
 static void one_line_a_tenth(void **state)
 {
     (void)state;
     char text[4096];
     capture_begin();
     Progress *progress = progress_begin("demos", 1000, false);
+    take_time();
     for (int i = 0; i < 1000; i++) progress_add(progress, 1, i == 999 ? "done" : NULL);
     progress_end(progress);
     capture_end(text, sizeof text);
     assert_int_equal(count_lines(text), 10);
-    assert_memory_equal(text, "demos 100/1000 ETA 0s\n", 22);
-    assert_non_null(strstr(text, "demos 1000/1000 in 0s  done\n"));
+    assert_memory_equal(text, "demos 100/1000 ETA 9s\n", 22);
+    assert_non_null(strstr(text, "demos 1000/1000 in 1s  done\n"));
     assert_null(strchr(text, '\r'));
     assert_null(strchr(text, '\033'));
 }
@@ -64,16 +72,29 @@ static void quiet_says_nothing(void **state)
     assert_string_equal(text, "");
 }
 
+static void short_work_is_silent(void **state)
+{
+    (void)state;
+    char text[256];
+    capture_begin();
+    Progress *progress = progress_begin("short", 10, false);
+    progress_add(progress, 10, NULL);
+    progress_end(progress);
+    capture_end(text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 static void no_work_is_done_at_once(void **state)
 {
     (void)state;
     char text[256];
     capture_begin();
     Progress *progress = progress_begin("empty", 0, false);
+    take_time();
     progress_add(progress, 0, NULL);
     progress_end(progress);
     capture_end(text, sizeof text);
-    assert_string_equal(text, "empty 0/0 in 0s\n");
+    assert_string_equal(text, "empty 0/0 in 1s\n");
 }
 
 static void step(void *context, int index, int worker)
@@ -90,6 +111,7 @@ static void threads_share_one_bar(void **state)
     assert_ok(pool_create(&pool, 4));
     capture_begin();
     Progress *progress = progress_begin("steps", 5000, false);
+    take_time();
     pool_for(pool, 5000, step, progress);
     progress_end(progress);
     capture_end(text, sizeof text);
@@ -103,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_line_a_tenth),
         cmocka_unit_test(quiet_says_nothing),
+        cmocka_unit_test(short_work_is_silent),
         cmocka_unit_test(no_work_is_done_at_once),
         cmocka_unit_test(threads_share_one_bar),
     };
