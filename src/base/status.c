@@ -13,5 +13,8 @@ Status status_fail(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(status.text, sizeof status.text, format, arguments);
     va_end(arguments);
+    // What a file or an argument holds may be quoted in the text, line breaks and all.
+    for (char *c = status.text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
     return status;
 }

@@ -26,7 +26,7 @@ Status control_preset(ControlPreset *preset, const char *name)
             return status_ok();
         }
     }
-    Status status = {.ok = false};
-    text_unknown(status.text, sizeof status.text, "control preset", name, names, COUNT);
-    return status;
+    char text[320];
+    text_unknown(text, sizeof text, "control preset", name, names, COUNT);
+    return status_fail("%s", text);
 }

@@ -34,10 +34,10 @@ static Status unknown_name(const char *kind, const char *name, const void *recor
     const char **names = calloc((size_t)count + 1, sizeof *names);
     if (!names) return status_fail("no %s '%.40s'", kind, name);
     for (int i = 0; i < count; i++) names[i] = (const char *)records + (size_t)i * size;
-    Status status = {.ok = false};
-    text_unknown(status.text, sizeof status.text, kind, name, names, count);
+    char text[480];
+    text_unknown(text, sizeof text, kind, name, names, count);
     free(names);
-    return status;
+    return status_fail("%s", text);
 }
 
 // ---- Parts of course.json ---------------------------------------------------------------------
