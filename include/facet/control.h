@@ -95,8 +95,8 @@ typedef struct Carrot {
 } Carrot;
 
 // Advances the progress to the nearest point ahead and returns the setpoint to chase.
-Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gains *gains,
-                        const Reference *reference, Vec3 pos_world);
+Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
+                        Vec3 pos_world);
 
 // ---- Presets ----------------------------------------------------------------------------------
 
