@@ -70,6 +70,5 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Refere
     double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
     Vec3 tangent = vec3_scale(vel, per_speed);
     double lead = vec3_dot(vec3_sub(ahead, here), tangent);
-    return (Setpoint){
-        .pos = vec3_axpy(ahead, -lead, tangent), .vel = vel, .acc = acc, .yaw = yaw};
+    return (Setpoint){.pos = vec3_axpy(ahead, -lead, tangent), .vel = vel, .acc = acc, .yaw = yaw};
 }

@@ -51,8 +51,7 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
         if (setup->gusts.speed > 0.0 && flight.steps % GUST_STEPS == 0)
             wind = next_wind(wind, &setup->gusts, GUST_STEPS * model->step, &rng);
 
-        Setpoint setpoint =
-            carrot_advance(&carrot, &setup->preset->carrot, plan, state.pos_world);
+        Setpoint setpoint = carrot_advance(&carrot, &setup->preset->carrot, plan, state.pos_world);
         error_sum += carrot.distance;
         flight.error_max = fmax(flight.error_max, carrot.distance);
         if (carrot.arc >= end_of_path) {
