@@ -2,12 +2,14 @@
 //
 //   s* = argmin |p(s) - x| over [s*, s* + window], so progress never runs back
 //   L  = clamp(speed(s*) T, L_min, L_max)
-//   setpoint = position p(s* + L), velocity v(s*) and acceleration a(s*)
+//   setpoint = p(s* + L) less its lead along the tangent, velocity v(s*), acceleration a(s*)
 //
-// The pull of a point ahead would make the vehicle too fast by about k_x L / k_v, so that part of
-// the pull is taken out of the wanted velocity. What is left is the sideways pull: on a curve of
-// curvature c the vehicle settles c L^2 / 2 inside it. With a least look-ahead L_min it cuts
-// corners at any speed.
+// The pull of a point ahead would make the vehicle too fast by about k_x L / k_v, so the lead along
+// the tangent is taken out of the wanted position. (Taking k_x L / k_v out of the wanted velocity
+// gives the same force, but the controller reads a lasting velocity error as a force that changes,
+// and tilts the vehicle back for it.) What is left is the sideways pull: on a curve of curvature c
+// the vehicle settles c L^2 / 2 inside it. With a least look-ahead L_min it cuts corners at any
+// speed.
 #include <facet/control.h>
 
 static int segment_at(const Reference *reference, double arc, int from)
@@ -50,8 +52,8 @@ Carrot carrot_locate(const Reference *reference, Vec3 x, double from, double to)
     return nearest(reference, x, from, fmax(to, from + 1e-9), segment_at(reference, from, 0));
 }
 
-Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gains *gains,
-                        const Reference *reference, Vec3 x)
+Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
+                        Vec3 x)
 {
     *carrot = nearest(reference, x, carrot->arc, carrot->arc + params->window, carrot->segment);
     int i = carrot->segment;
@@ -71,6 +73,6 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gai
 
     double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
     Vec3 tangent = vec3_scale(vel, per_speed);
-    double pull = vec3_dot(vec3_sub(ahead, here), tangent) * gains->position / gains->velocity;
-    return (Setpoint){.pos = ahead, .vel = vec3_axpy(vel, -pull, tangent), .acc = acc, .yaw = yaw};
+    double lead = vec3_dot(vec3_sub(ahead, here), tangent);
+    return (Setpoint){.pos = vec3_axpy(ahead, -lead, tangent), .vel = vel, .acc = acc, .yaw = yaw};
 }

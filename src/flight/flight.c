@@ -68,8 +68,7 @@ bool flight_step(FlightRun *run)
         run->wind = next_wind(run->wind, &setup->gusts, GUST_STEPS * model->step, &run->rng);
 
     Vec3 before = run->state.pos_world;
-    Setpoint setpoint =
-        carrot_advance(&run->carrot, &preset->carrot, &preset->gains, run->plan, before);
+    Setpoint setpoint = carrot_advance(&run->carrot, &preset->carrot, run->plan, before);
     if (run->carrot.arc >= reference_length(run->plan) - 0.05) return over(run, FLIGHT_FINISHED);
     run->error_sum += run->carrot.distance;
     run->flight.error_max = fmax(run->flight.error_max, run->carrot.distance);
