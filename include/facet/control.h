@@ -92,6 +92,7 @@ typedef struct Carrot {
     double arc;  // m: progress, the arc length of the nearest point; never decreases
     int segment; // the segment of the reference it lies on
     double distance; // m, of the vehicle from that nearest point
+    int ahead;       // the segment the chased point lies on
 } Carrot;
 
 // Advances the progress to the nearest point ahead and returns the setpoint to chase.

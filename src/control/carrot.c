@@ -11,10 +11,13 @@
 #include <facet/control.h>
 
 
-static int segment_at(const Reference *reference, double arc, int from)
+// The first segment from `from` on that reaches `arc`, sought from the guess `near`.
+static int segment_at(const Reference *reference, double arc, int from, int near)
 {
-    while (from < REFERENCE_WAYPOINTS - 2 && reference->arc[from + 1] < arc) from++;
-    return from;
+    int i = near > from ? near : from;
+    while (i > from && reference->arc[i] >= arc) i--;
+    while (i < REFERENCE_WAYPOINTS - 2 && reference->arc[i + 1] < arc) i++;
+    return i;
 }
 
 static double fraction_at(const Reference *reference, double arc, int segment)
@@ -31,8 +34,8 @@ static void advance(Carrot *carrot, const CarrotParams *params, const Reference 
     for (int i = carrot->segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < limit; i++) {
         Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);
         Vec3 to_x = vec3_sub(x, reference->pos[i]);
-        double square = vec3_dot(edge, edge);
-        double t = square > 0.0 ? clamp(vec3_dot(to_x, edge) / square, 0.0, 1.0) : 0.0;
+        double square = vec3_dot(edge, edge), along = vec3_dot(to_x, edge);
+        double t = along <= 0.0 ? 0.0 : along >= square ? 1.0 : along / square;
         double arc = reference->arc[i] + t * (reference->arc[i + 1] - reference->arc[i]);
         if (arc < carrot->arc) {
             arc = carrot->arc;
@@ -62,7 +65,7 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gai
     double lookahead =
         clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
     double arc = fmin(carrot->arc + lookahead, reference_length(reference));
-    int j = segment_at(reference, arc, i);
+    int j = carrot->ahead = segment_at(reference, arc, i, carrot->ahead);
     Vec3 ahead = vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
 
     double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
