@@ -64,7 +64,7 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gai
 
     double lookahead =
         clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
-    double arc = fmin(carrot->arc + lookahead, reference_length(reference));
+    double arc = lesser(carrot->arc + lookahead, reference_length(reference));
     int j = carrot->ahead = segment_at(reference, arc, i, carrot->ahead);
     Vec3 ahead = vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
 

@@ -54,7 +54,7 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
         Setpoint setpoint = carrot_advance(&carrot, &setup->preset->carrot, &setup->preset->gains,
                                            plan, state.pos_world);
         error_sum += carrot.distance;
-        flight.error_max = fmax(flight.error_max, carrot.distance);
+        flight.error_max = greater(flight.error_max, carrot.distance);
         if (carrot.arc >= end_of_path) {
             flight.end = FLIGHT_FINISHED;
             break;

@@ -34,8 +34,8 @@ void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted)
     // The collective moves all four into the range together.
     double share[4] = {roll - pitch + yaw, roll + pitch - yaw, pitch - roll + yaw,
                        -roll - pitch - yaw};
-    double low = fmin(fmin(share[0], share[1]), fmin(share[2], share[3]));
-    double high = fmax(fmax(share[0], share[1]), fmax(share[2], share[3]));
+    double low = lesser(lesser(share[0], share[1]), lesser(share[2], share[3]));
+    double high = greater(greater(share[0], share[1]), greater(share[2], share[3]));
     double collective = clamp(0.25 * wanted.force, -low, limit - high);
     for (int i = 0; i < QUAD_MOTORS; i++) thrust[i] = clamp(collective + share[i], 0.0, limit);
 }
