@@ -1,18 +1,8 @@
 // One closed-loop flight (see facet/flight.h).
 //
 // Every step of 1/600 s runs the carrot, the controller, the mixer and one RK4 step, and shows the
-// motion to the referee. Gusts change ten times slower, as a first-order Gauss-Markov process with
-// exact discretisation.
-#include <facet/flight.h>
-
-enum { GUST_STEPS = 10 }; // simulation steps between two changes of the wind
-
-static Vec3 next_wind(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
-{
-    double keep = exp(-interval / gusts->time), spread = gusts->speed * sqrt(1.0 - keep * keep);
-    return vec3(keep * wind.x + spread * rng_normal(rng), keep * wind.y + spread * rng_normal(rng),
-                keep * wind.z + spread * rng_normal(rng));
-}
+// motion to the referee. gusts.h has the wind.
+#include "gusts.h"
 
 static void record(FlightTrace *trace, double time, const QuadState *state, double arc)
 {
@@ -41,15 +31,14 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
     Flight flight = {.end = FLIGHT_TIMED_OUT, .gate_count = setup->track->gate_count};
     Referee referee = referee_make(setup->track, setup->half_width);
     Carrot carrot = {0};
-    Rng rng = rng_make(setup->gusts.seed, setup->gusts.stream);
-    Vec3 wind = vec3(0.0, 0.0, 0.0);
+    Wind wind = wind_make(&setup->gusts, model->step);
     double path = 0.0, error_sum = 0.0;
 
     for (; flight.steps < limit; flight.steps++) {
         double time = (double)flight.steps * model->step;
         record(trace, time, &state, carrot.arc);
         if (setup->gusts.speed > 0.0 && flight.steps % GUST_STEPS == 0)
-            wind = next_wind(wind, &setup->gusts, GUST_STEPS * model->step, &rng);
+            wind_change(&wind);
 
         Setpoint setpoint = carrot_advance(&carrot, &setup->preset->carrot, &setup->preset->gains,
                                            plan, state.pos_world);
@@ -64,7 +53,7 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
         se3_control(&output, &setup->preset->gains, &model->params, &state, &setpoint);
         quad_mix(command, model, output.wrench);
         Vec3 before = state.pos_world;
-        quad_step(&state, model, command, wind);
+        quad_step(&state, model, command, wind.now);
 
         flight.crash = crash_check(setup->arena, &state);
         if (flight.crash != CRASH_NONE) {
