@@ -29,7 +29,7 @@ static double fraction_at(const Reference *reference, double arc, int segment)
 // Moves the progress to the nearest point of the segments within the window ahead.
 static void advance(Carrot *carrot, const CarrotParams *params, const Reference *reference, Vec3 x)
 {
-    double limit = carrot->arc + params->window, best = INFINITY, best_arc = carrot->arc;
+    double limit = carrot->arc + params->window, best = HUGE_VAL, best_arc = carrot->arc;
     int best_segment = carrot->segment;
     for (int i = carrot->segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < limit; i++) {
         Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);

@@ -99,12 +99,12 @@ typedef struct Push {
 
 LANES_INLINE Push push_of(const QuadBatchModel *model, const Lanes t[QUAD_MOTORS])
 {
-    Lanes left = t[0] + t[1], right = t[2] + t[3], rear = t[1] + t[2], front = t[0] + t[3];
-    Lanes about = t[0] + t[2], against = t[1] + t[3];
-    return (Push){model->inverse_mass * (left + right),
-                  {model->lever * model->inverse_inertia[0] * (left - right),
-                   model->lever * model->inverse_inertia[1] * (rear - front),
-                   model->torque_ratio * model->inverse_inertia[2] * (about - against)}};
+    // Differences first: thrusts are close to each other, and close numbers subtract exactly.
+    Lanes front = t[0] - t[3], rear = t[1] - t[2], left = t[1] - t[0], right = t[2] - t[3];
+    return (Push){model->inverse_mass * ((t[0] + t[1]) + (t[2] + t[3])),
+                  {model->lever * model->inverse_inertia[0] * (front + rear),
+                   model->lever * model->inverse_inertia[1] * (left + right),
+                   model->torque_ratio * model->inverse_inertia[2] * (right - left)}};
 }
 
 LANES_INLINE Push push_lagged(Push commanded, Push lead, float decay)

@@ -9,8 +9,8 @@
 
 static Vec3 random_vec3(Rng *rng, double size)
 {
-    return vec3(rng_range(rng, -size, size), rng_range(rng, -size, size),
-                rng_range(rng, -size, size));
+    double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
+    return vec3(x, y, rng_range(rng, -size, size));
 }
 
 static void set3(Lanes3 *out, int lane, Vec3 v)

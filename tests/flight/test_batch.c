@@ -209,11 +209,12 @@ static void test_every_end(void **unused)
     scene->plans[1].start.pos_world = vec3(12.5, 0.0, 3.0);
     scene->plans[1].start.vel_world = vec3(9.0, 0.0, 0.0);
     scene->plans[2].start.attitude = quat_exp(vec3(3.0, 0.0, 0.0));
-    scene->plans[3].start.vel_world.x = NAN;
+    scene->plans[3].start.vel_world.x = (double)NAN;
 
     // A path with speeds below zero: the vehicle backs away from it and hovers there.
     Keypoint chunk[CHUNK_KEYPOINTS];
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), -3.0};
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
+        chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), -3.0};
     assert_ok(reference_from_chunk(&scene->references[4], chunk));
     scene->plans[4].start = quad_hover(&scene->model, vec3(0.0, 0.0, 2.0), 0.0);
     scene->plans[5].start = scene->plans[4].start;
