@@ -56,6 +56,7 @@ void quad_batch_mix(Lanes thrust[QUAD_MOTORS], const QuadBatchModel *model, cons
 typedef struct FlightPlan {
     const Track *track;
     double half_width; // m
+    double give_up;    // m: a gate missed by more than this ends the flight; 0 flies on
     Gusts gusts;
     const Reference *reference;
     QuadState start;

@@ -71,8 +71,8 @@ typedef struct Reference {
 // Keypoints at equal steps of arc length along a spline, all at one speed.
 void chunk_from_spline(Keypoint chunk[CHUNK_KEYPOINTS], const Spline *spline, double speed);
 
-// Linear interpolation of the keypoints to dense waypoints. Fails when a keypoint is not finite
-// or the chunk has no length.
+// Linear interpolation of the keypoints to dense waypoints. Fails when a keypoint is not finite,
+// or the chunk has no length or more than 1000 km.
 Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEYPOINTS]);
 
 double reference_length(const Reference *reference);
@@ -89,15 +89,19 @@ typedef struct CarrotParams {
 } CarrotParams;
 
 typedef struct Carrot {
-    double arc;  // m: progress, the arc length of the nearest point; never decreases
-    int segment; // the segment of the reference it lies on
+    double arc;      // m: progress, the arc length of the nearest point; never decreases
+    int segment;     // the segment of the reference it lies on
     double distance; // m, of the vehicle from that nearest point
     int ahead;       // the segment the chased point lies on
 } Carrot;
 
+// The carrot whose progress is the point of the reference nearest to a position, among those with
+// an arc length in [from, to].
+Carrot carrot_locate(const Reference *reference, Vec3 pos_world, double from, double to);
+
 // Advances the progress to the nearest point ahead and returns the setpoint to chase.
-Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gains *gains,
-                        const Reference *reference, Vec3 pos_world);
+Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
+                        Vec3 pos_world);
 
 // ---- Presets ----------------------------------------------------------------------------------
 

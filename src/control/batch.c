@@ -22,13 +22,12 @@ static const float OUT_OF_REACH = 1e30f;  // m, the arc length of a segment that
 static const float SEARCH_BEYOND = 0.25f; // m, how far a search looks beyond the window
 static const float FAR_MARGIN = 1e-5f;    // m, above the rounding of a distance
 
-void carrot_lanes_init(CarrotLanes *carrot, const ControlPreset *preset)
+void carrot_lanes_init(CarrotLanes *carrot, const CarrotParams *params)
 {
-    carrot->lookahead_time = (float)preset->carrot.lookahead_time;
-    carrot->lookahead_min = (float)preset->carrot.lookahead_min;
-    carrot->lookahead_max = (float)preset->carrot.lookahead_max;
-    carrot->window = (float)preset->carrot.window;
-    carrot->pull = (float)(preset->gains.position / preset->gains.velocity);
+    carrot->lookahead_time = (float)params->lookahead_time;
+    carrot->lookahead_min = (float)params->lookahead_min;
+    carrot->lookahead_max = (float)params->lookahead_max;
+    carrot->window = (float)params->window;
     for (int lane = 0; lane < BATCH_LANES; lane++) carrot_lanes_load(carrot, lane, NULL);
 }
 
@@ -237,9 +236,9 @@ void carrot_lanes_advance(SetpointLanes *setpoint, CarrotLanes *carrot, const La
     Lanes3 ahead = lanes3_axpy(lanes3_load(c->pos), t, lanes3_load(c->edge));
 
     Lanes3 tangent = lanes3_scale(vel, lanes_keep(speed > 1e-9f, 1.0f / speed));
-    Lanes pull = lanes3_dot(lanes3_sub(ahead, here), tangent) * carrot->pull;
-    *setpoint = (SetpointLanes){.pos = ahead,
-                                .vel = lanes3_axpy(vel, -pull, tangent),
+    Lanes lead = lanes3_dot(lanes3_sub(ahead, here), tangent);
+    *setpoint = (SetpointLanes){.pos = lanes3_axpy(ahead, -lead, tangent),
+                                .vel = vel,
                                 .acc = BLEND3(acc, acc_change),
                                 .yaw = BLEND(yaw, yaw_change, )};
 }
@@ -259,6 +258,21 @@ LANES_INLINE Lanes3 unit_or(Lanes3 v, Lanes3 fallback)
 {
     Lanes norm = lanes3_norm(v);
     return lanes3_select(norm > 1e-12f, lanes3_scale(v, 1.0f / norm), fallback);
+}
+
+// e_R at a half turn: the axis of the rotation with the rows m, on the side of e_R. As in se3.c it
+// is read from the column of m + m^T - 2 cos I in which it is longest.
+LANES_INLINE Lanes3 half_turn_error(Lanes3 m1, Lanes3 m2, Lanes3 m3, Lanes cosine, Lanes3 e_r)
+{
+    Lanes xy = m1.y + m2.x, xz = m1.z + m3.x, yz = m2.z + m3.y, twice = 2.0f * cosine;
+    LanesMask first = m1.x > m2.y;
+    Lanes3 column = lanes3_select(first, lanes3(2.0f * m1.x - twice, xy, xz),
+                                  lanes3(xy, 2.0f * m2.y - twice, yz));
+    LanesMask third = m3.z > lanes_select(first, m1.x, m2.y);
+    column = lanes3_select(third, lanes3(xz, yz, 2.0f * m3.z - twice), column);
+    Lanes3 axis = unit_or(column, lanes3(lanes(1.0f), lanes(0.0f), lanes(0.0f)));
+    Lanes side = lanes_select(lanes3_dot(e_r, axis) < 0.0f, lanes(-1.0f), lanes(1.0f));
+    return lanes3_scale(axis, side);
 }
 
 // v x (c, s, 0)
@@ -326,7 +340,7 @@ void se3_lanes_control(Lanes *force, Lanes torque[3], const Se3Gains *gains,
     Lanes3 e_r = lanes3_scale(lanes3(m3.y - m2.z, m1.z - m3.x, m2.x - m1.y), lanes(0.5f));
     LanesMask half_turn = psi > PSI_HALF_TURN;
     if (lanes_bits(half_turn))
-        e_r = lanes3_select(half_turn, unit_or(e_r, lanes3(one, zero, zero)), e_r);
+        e_r = lanes3_select(half_turn, half_turn_error(m1, m2, m3, 1.0f - psi, e_r), e_r);
     Lanes3 wc_body = lanes3_axpy(lanes3_axpy(lanes3_scale(m1, wc.x), wc.y, m2), wc.z, m3);
     Lanes3 dwc_body = lanes3_axpy(lanes3_axpy(lanes3_scale(m1, dwc.x), dwc.y, m2), dwc.z, m3);
     Lanes3 e_w = lanes3_sub(w, wc_body);

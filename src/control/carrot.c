@@ -2,14 +2,15 @@
 //
 //   s* = argmin |p(s) - x| over [s*, s* + window], so progress never runs back
 //   L  = clamp(speed(s*) T, L_min, L_max)
-//   setpoint = position p(s* + L), velocity v(s*) and acceleration a(s*)
+//   setpoint = p(s* + L) less its lead along the tangent, velocity v(s*), acceleration a(s*)
 //
-// The pull of a point ahead would make the vehicle too fast by about k_x L / k_v, so that part of
-// the pull is taken out of the wanted velocity. What is left is the sideways pull: on a curve of
-// curvature c the vehicle settles c L^2 / 2 inside it. With a least look-ahead L_min it cuts
-// corners at any speed.
+// The pull of a point ahead would make the vehicle too fast by about k_x L / k_v, so the lead along
+// the tangent is taken out of the wanted position. (Taking k_x L / k_v out of the wanted velocity
+// gives the same force, but the controller reads a lasting velocity error as a force that changes,
+// and tilts the vehicle back for it.) What is left is the sideways pull: on a curve of curvature c
+// the vehicle settles c L^2 / 2 inside it. With a least look-ahead L_min it cuts corners at any
+// speed.
 #include <facet/control.h>
-
 
 // The first segment from `from` on that reaches `arc`, sought from the guess `near`.
 static int segment_at(const Reference *reference, double arc, int from, int near)
@@ -26,34 +27,39 @@ static double fraction_at(const Reference *reference, double arc, int segment)
     return length > 0.0 ? clamp((arc - reference->arc[segment]) / length, 0.0, 1.0) : 0.0;
 }
 
-// Moves the progress to the nearest point of the segments within the window ahead.
-static void advance(Carrot *carrot, const CarrotParams *params, const Reference *reference, Vec3 x)
+// The nearest point among those with an arc length in [from, to], where `segment` holds `from`.
+static Carrot nearest(const Reference *reference, Vec3 x, double from, double to, int segment)
 {
-    double limit = carrot->arc + params->window, best = HUGE_VAL, best_arc = carrot->arc;
-    int best_segment = carrot->segment;
-    for (int i = carrot->segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < limit; i++) {
+    Carrot best = {.arc = from, .segment = segment, .distance = HUGE_VAL};
+    for (int i = segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < to; i++) {
         Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);
         Vec3 to_x = vec3_sub(x, reference->pos[i]);
         double square = vec3_dot(edge, edge), along = vec3_dot(to_x, edge);
         double t = along <= 0.0 ? 0.0 : along >= square ? 1.0 : along / square;
         double arc = reference->arc[i] + t * (reference->arc[i + 1] - reference->arc[i]);
-        if (arc < carrot->arc) {
-            arc = carrot->arc;
+        if (arc < from) {
+            arc = from;
             t = fraction_at(reference, arc, i);
         }
         Vec3 gap = vec3_axpy(to_x, -t, edge);
-        double distance = vec3_dot(gap, gap);
-        if (distance < best) best = distance, best_arc = arc, best_segment = i;
+        double distance = vec3_dot(gap, gap); // squared until the end
+        if (distance < best.distance) best = (Carrot){arc, i, distance, i};
     }
-    carrot->arc = best_arc;
-    carrot->segment = best_segment;
-    carrot->distance = sqrt(best);
+    best.distance = sqrt(best.distance);
+    return best;
 }
 
-Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gains *gains,
-                        const Reference *reference, Vec3 x)
+Carrot carrot_locate(const Reference *reference, Vec3 x, double from, double to)
 {
-    advance(carrot, params, reference, x);
+    from = clamp(from, 0.0, reference_length(reference));
+    return nearest(reference, x, from, fmax(to, from + 1e-9), segment_at(reference, from, 0, 0));
+}
+
+Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
+                        Vec3 x)
+{
+    int ahead_before = carrot->ahead;
+    *carrot = nearest(reference, x, carrot->arc, carrot->arc + params->window, carrot->segment);
     int i = carrot->segment;
     double t = fraction_at(reference, carrot->arc, i);
     Vec3 here = vec3_lerp(reference->pos[i], reference->pos[i + 1], t);
@@ -65,12 +71,12 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Se3Gai
     double lookahead =
         clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
     double arc = lesser(carrot->arc + lookahead, reference_length(reference));
-    int j = carrot->ahead = segment_at(reference, arc, i, carrot->ahead);
-    Vec3 ahead = vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
+    int j = carrot->ahead = segment_at(reference, arc, i, ahead_before);
+    Vec3 ahead =
+        vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
 
     double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
     Vec3 tangent = vec3_scale(vel, per_speed);
-    double pull = vec3_dot(vec3_sub(ahead, here), tangent) * gains->position / gains->velocity;
-    return (Setpoint){
-        .pos = ahead, .vel = vec3_axpy(vel, -pull, tangent), .acc = acc, .yaw = yaw};
+    double lead = vec3_dot(vec3_sub(ahead, here), tangent);
+    return (Setpoint){.pos = vec3_axpy(ahead, -lead, tangent), .vel = vel, .acc = acc, .yaw = yaw};
 }

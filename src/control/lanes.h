@@ -38,7 +38,6 @@ typedef struct LanePlan {
 typedef struct CarrotLanes {
     // Parameters, shared.
     float lookahead_time, lookahead_min, lookahead_max, window;
-    float pull; // k_x / k_v
     // Progress.
     Lanes arc;      // m, of the nearest point
     Lanes distance; // m, from it
@@ -58,7 +57,7 @@ typedef struct SetpointLanes {
     Lanes yaw;
 } SetpointLanes;
 
-void carrot_lanes_init(CarrotLanes *carrot, const ControlPreset *preset);
+void carrot_lanes_init(CarrotLanes *carrot, const CarrotParams *params);
 
 // Puts a lane at the start of a reference, or, with NULL, at rest at the origin.
 void carrot_lanes_load(CarrotLanes *carrot, int lane, const Reference *reference);

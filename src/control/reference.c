@@ -4,8 +4,10 @@
 // unit tangent times the speed, and yaw = atan2(v_y, v_x). The polygon turns only at its keypoints;
 // the tangent at a waypoint is that of a chord one keypoint interval long about it, which spreads
 // each turn over its neighbourhood. Where the path is vertical or stands still, the last tangent
-// and yaw stay.
+// and yaw stay; before its first heading a path has that one.
 #include <facet/control.h>
+
+static const double LENGTH_MAX = 1e6; // m: keeps durations and step counts within reason
 
 enum { CHORD_REACH = REFERENCE_WAYPOINTS / CHUNK_KEYPOINTS / 2 }; // waypoints to either side
 
@@ -31,6 +33,25 @@ static Vec3 first_tangent(const Reference *reference)
         if (vec3_norm(chord) > 1e-6) return vec3_unit(chord, vec3(1.0, 0.0, 0.0));
     }
     return vec3(1.0, 0.0, 0.0);
+}
+
+static Vec3 chord_at(const Reference *reference, int i)
+{
+    return vec3_sub(reference->pos[chord_end(i)], reference->pos[chord_start(i)]);
+}
+
+// Whether a unit tangent is far enough from the vertical to have a heading.
+static bool has_heading(Vec3 tangent) { return hypot(tangent.x, tangent.y) > 1e-3; }
+
+// The heading where the path first has one; 0 when it is vertical all along.
+static double first_heading(const Reference *reference)
+{
+    for (int i = 0; i < REFERENCE_WAYPOINTS; i++) {
+        Vec3 chord = chord_at(reference, i);
+        if (vec3_norm(chord) > 1e-6 && has_heading(vec3_unit(chord, chord)))
+            return atan2(chord.y, chord.x);
+    }
+    return 0.0;
 }
 
 // acc = speed dv/ds, by a difference over the same chord.
@@ -63,14 +84,17 @@ Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEY
               : 0.0;
     }
     if (reference->arc[last] < 1e-3) return status_fail("the plan has no length");
+    if (!(reference->arc[last] <= LENGTH_MAX))
+        return status_fail("the plan is %.3g m long, expected at most %.3g m", reference->arc[last],
+                           LENGTH_MAX);
 
     Vec3 tangent = first_tangent(reference);
-    double yaw = atan2(tangent.y, tangent.x);
+    double yaw = first_heading(reference);
     for (int i = 0; i <= last; i++) {
-        Vec3 chord = vec3_sub(reference->pos[chord_end(i)], reference->pos[chord_start(i)]);
+        Vec3 chord = chord_at(reference, i);
         if (vec3_norm(chord) > 1e-6) tangent = vec3_unit(chord, tangent);
         reference->vel[i] = vec3_scale(tangent, speed[i]);
-        if (hypot(tangent.x, tangent.y) > 1e-3) {
+        if (has_heading(tangent)) {
             double turn = atan2(tangent.y, tangent.x) - yaw;
             yaw += turn - 2.0 * FACET_PI * floor(0.5 + turn / (2.0 * FACET_PI));
         }

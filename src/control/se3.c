@@ -17,7 +17,7 @@
 // Two places where the published law is undefined, and what stands there:
 // - A = 0 (free fall wanted) or A along b1d: the present attitude's axes take over.
 // - R a half turn from Rc: e_R vanishes though the error is largest. Within 2.6 degrees of that
-//   e_R gets unit length along its own direction, or along the body's x axis when it has none.
+//   e_R gets unit length along the axis of the turn.
 #include <facet/control.h>
 
 static const double PSI_HALF_TURN = 1.999; // Psi = 1 - cos(angle): 177.4 degrees
@@ -45,18 +45,27 @@ static inline UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
 static inline UnitJet cross_jet(UnitJet a, UnitJet b)
 {
     Vec3 mixed = vec3_scale(vec3_cross(a.du, b.du), 2.0);
-    return (UnitJet){
-        vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
-        vec3_add(vec3_add(vec3_cross(a.ddu, b.u), mixed), vec3_cross(a.u, b.ddu))};
+    return (UnitJet){vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
+                     vec3_add(vec3_add(vec3_cross(a.ddu, b.u), mixed), vec3_cross(a.u, b.ddu))};
 }
 
 static UnitJet heading_jet(const Setpoint *to)
 {
     double c = cos(to->yaw), s = sin(to->yaw), rate = to->yaw_rate;
     Vec3 along = vec3(c, s, 0.0), across = vec3(-s, c, 0.0);
-    return (UnitJet){
-        along, vec3_scale(across, rate),
-        vec3_axpy(vec3_scale(across, to->yaw_acc), -rate * rate, along)};
+    return (UnitJet){along, vec3_scale(across, rate),
+                     vec3_axpy(vec3_scale(across, to->yaw_acc), -rate * rate, along)};
+}
+
+// The axis of a rotation that is far from none: r + r^T - 2 cos I = 2 (1 - cos) axis axis^T, read
+// from the column in which the axis is longest.
+static Vec3 rotation_axis(Mat3 r, double cosine)
+{
+    int k = r.m[0][0] > r.m[1][1] ? 0 : 1;
+    if (r.m[2][2] > r.m[k][k]) k = 2;
+    double column[3];
+    for (int i = 0; i < 3; i++) column[i] = r.m[i][k] + r.m[k][i] - (i == k ? 2.0 * cosine : 0.0);
+    return vec3_unit(vec3(column[0], column[1], column[2]), vec3(1.0, 0.0, 0.0));
 }
 
 // The attitude error e_R, with its guard at the half turn.
@@ -64,8 +73,9 @@ static Vec3 attitude_error(double *psi, Mat3 rc_t_r)
 {
     *psi = 0.5 * (3.0 - rc_t_r.m[0][0] - rc_t_r.m[1][1] - rc_t_r.m[2][2]);
     Vec3 error = mat3_vee(rc_t_r);
-    if (*psi > PSI_HALF_TURN) error = vec3_unit(error, vec3(1.0, 0.0, 0.0));
-    return error;
+    if (*psi <= PSI_HALF_TURN) return error;
+    Vec3 axis = rotation_axis(rc_t_r, 1.0 - *psi);
+    return vec3_dot(error, axis) < 0.0 ? vec3_scale(axis, -1.0) : axis;
 }
 
 void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params,
@@ -92,9 +102,9 @@ void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params
     UnitJet b3c = unit_jet(a, da, dda, b3);
     UnitJet sideways = cross_jet(b3c, heading_jet(to));
     Vec3 b2_now = mat3_column(r, 1);
-    UnitJet b2c = unit_jet(sideways.u, sideways.du, sideways.ddu,
-                           vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u),
-                                     vec3(0.0, 1.0, 0.0)));
+    UnitJet b2c = unit_jet(
+        sideways.u, sideways.du, sideways.ddu,
+        vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u), vec3(0.0, 1.0, 0.0)));
     Vec3 b1c = vec3_cross(b2c.u, b3c.u);
 
     // Rc^T dRc = hat(Wc) and Rc^T ddRc = hat(Wc)^2 + hat(dWc). The entries above the diagonal need

@@ -145,8 +145,9 @@ Vec3 spline_position(const Spline *spline, double arc)
     }
     double u0 = table_parameter(spline, low), u1 = table_parameter(spline, high);
     double u = u0 + (u1 - u0) * (arc - spline->arc[low]) / (spline->arc[high] - spline->arc[low]);
-    // One Newton step on arc(u) = arc makes the linear guess exact to about 1e-9 m.
-    u -= (spline->arc[low] + quadrature(spline, u0, u) - arc) /
-         vec3_norm(spline_derivative(spline, u, 1));
+    // One Newton step on arc(u) = arc makes the linear guess exact to about 1e-9 m. Where the curve
+    // turns back on itself its derivative vanishes, and the guess stays.
+    double slope = vec3_norm(spline_derivative(spline, u, 1));
+    if (slope > 1e-9) u -= (spline->arc[low] + quadrature(spline, u0, u) - arc) / slope;
     return spline_derivative(spline, clamp(u, u0, u1), 0);
 }

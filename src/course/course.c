@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FOLDER_MAX = 700 }; // bytes of a folder's name, which leaves room for a file's
+
 static const double CLEAR_OF_BOUNDS = 0.25; // m between a gate's centre and the arena's bounds
 
 static bool inside(const Arena *arena, Vec3 p, double clear)
@@ -34,10 +36,10 @@ static Status unknown_name(const char *kind, const char *name, const void *recor
     const char **names = calloc((size_t)count + 1, sizeof *names);
     if (!names) return status_fail("no %s '%.40s'", kind, name);
     for (int i = 0; i < count; i++) names[i] = (const char *)records + (size_t)i * size;
-    Status status = {.ok = false};
-    text_unknown(status.text, sizeof status.text, kind, name, names, count);
+    char text[480];
+    text_unknown(text, sizeof text, kind, name, names, count);
     free(names);
-    return status;
+    return status_fail("%s", text);
 }
 
 // ---- Parts of course.json ---------------------------------------------------------------------
@@ -78,12 +80,19 @@ static Status parse_speeds(Course *course, const JsonRef *root)
                                                  : json_wrong(&at, "'max' above 'min'");
 }
 
+// The array under `key`.
+static Status parse_array(JsonRef *at, int *count, const JsonRef *root, const char *key)
+{
+    TRY(json_member(at, root, key));
+    if (!json_is_array(at)) return json_wrong(at, "an array");
+    return json_length(count, at);
+}
+
 // The array under `key`, with at least one element, and zeroed room for its records.
 static Status parse_list(JsonRef *at, int *count, void **records, size_t size, const JsonRef *root,
                          const char *key)
 {
-    TRY(json_member(at, root, key));
-    TRY(json_length(count, at));
+    TRY(parse_array(at, count, root, key));
     if (*count < 1) return json_wrong(at, "at least one element");
     *records = calloc((size_t)*count, size);
     return *records ? status_ok() : status_fail("%s: %s: out of memory", at->file, at->path);
@@ -108,8 +117,8 @@ static Status parse_openings(Course *course, const JsonRef *root)
     static const char *const keys[] = {"name", "half_width"};
     JsonRef list, at;
     void *records = NULL;
-    Status status = parse_list(&list, &course->opening_count, &records, sizeof(Opening), root,
-                               "openings");
+    Status status =
+        parse_list(&list, &course->opening_count, &records, sizeof(Opening), root, "openings");
     course->openings = records;
     TRY(status);
     for (int i = 0; i < course->opening_count; i++) {
@@ -138,7 +147,10 @@ static Status parse_gates(Course *course, const JsonRef *root)
         TRY(parse_inside(&gate->center, &at, "center", &course->arena));
         TRY(json_member(&normal, &at, "normal"));
         TRY(json_vec3(&gate->normal, &normal));
-        if (vec3_norm(gate->normal) < 1e-6) return json_wrong(&normal, "a direction, not zero");
+        // The square of a larger one could overflow.
+        double length = vec3_norm(gate->normal);
+        if (!(length >= 1e-6 && length <= 1e6))
+            return json_wrong(&normal, "a direction with a length from 1e-6 to 1e6");
         gate->normal = vec3_unit(gate->normal, gate->normal);
         for (int j = 0; j < i; j++)
             if (vec3_distance(gate->center, course->gates[j].center) < 0.1)
@@ -153,9 +165,8 @@ static Status parse_held_out(Course *course, const JsonRef *root)
 {
     if (!json_has(root, "held_out")) return status_ok();
     JsonRef list, at;
-    TRY(json_member(&list, root, "held_out"));
     int count;
-    TRY(json_length(&count, &list));
+    TRY(parse_array(&list, &count, root, "held_out"));
     course->held_out = calloc((size_t)count + 1, sizeof *course->held_out);
     if (!course->held_out) return status_fail("%s: held_out: out of memory", root->file);
     for (int i = 0; i < count; i++) {
@@ -178,8 +189,8 @@ static Status parse_track_gate(Gate *gate, const JsonRef *at, const Course *cour
     bool reverse = name[0] == '-';
     int index = find_name(name + reverse, course->gates, course->gate_count, sizeof(Gate));
     if (index < 0) {
-        Status status = unknown_name("gate", name + reverse, course->gates, course->gate_count,
-                                     sizeof(Gate));
+        Status status =
+            unknown_name("gate", name + reverse, course->gates, course->gate_count, sizeof(Gate));
         return status_fail("%s: %s: %s", at->file, at->path, status.text);
     }
     *gate = course->gates[index];
@@ -216,8 +227,7 @@ static Status parse_track(Track *track, const JsonRef *root, const Course *cours
     TRY(json_only(root, keys, 3));
     TRY(parse_name(track->name, root, course->tracks, course->track_count, sizeof *track));
     TRY(json_member_string(track->description, sizeof track->description, root, "description"));
-    TRY(json_member(&path, root, "path"));
-    TRY(json_length(&count, &path));
+    TRY(parse_array(&path, &count, root, "path"));
     if (count < 4 || count > TRACK_POINTS_MAX)
         return json_wrong(&path, "4 to 64 entries: a start, at least two gates, a finish");
     for (int i = 0; i < count; i++) {
@@ -262,7 +272,7 @@ static Status load_tracks(Course *course, const char *folder)
     if (!course->tracks) status = status_fail("%s: out of memory for %d tracks", folder, count);
     for (int i = 0; i < count; i++) {
         char file[FILE_PATH_MAX];
-        snprintf(file, sizeof file, "%.700s/%s", folder, entries[i]->d_name);
+        snprintf(file, sizeof file, "%.*s/%s", FOLDER_MAX, folder, entries[i]->d_name);
         if (status.ok) status = track_load(&course->tracks[i], file, course);
         if (status.ok) course->track_count++;
         free(entries[i]);
@@ -291,14 +301,14 @@ Status course_load(Course **out, const char *folder)
         TRY(file_shipped(shipped, "courses"));
         folder = shipped;
     }
-    if (strlen(folder) > FILE_PATH_MAX - 300) return status_fail("%.200s…: name too long", folder);
-    snprintf(file, sizeof file, "%.700s/course.json", folder);
+    if (strlen(folder) > FOLDER_MAX) return status_fail("%.200s…: name too long", folder);
+    snprintf(file, sizeof file, "%.*s/course.json", FOLDER_MAX, folder);
     Json *document;
     TRY(json_read(&document, file));
     JsonRef root = json_root(document, file);
     Course *course = calloc(1, sizeof *course);
-    Status status = course ? parse_course(course, &root, folder)
-                           : status_fail("%s: out of memory", file);
+    Status status =
+        course ? parse_course(course, &root, folder) : status_fail("%s: out of memory", file);
     json_free(document);
     if (!status.ok) {
         course_destroy(course);
@@ -323,9 +333,9 @@ void course_destroy(Course *course)
 Status course_find_track(int *track, const Course *course, const char *name)
 {
     *track = find_name(name, course->tracks, course->track_count, sizeof(Track));
-    return *track >= 0 ? status_ok()
-                       : unknown_name("track", name, course->tracks, course->track_count,
-                                      sizeof(Track));
+    return *track >= 0
+               ? status_ok()
+               : unknown_name("track", name, course->tracks, course->track_count, sizeof(Track));
 }
 
 Status course_find_opening(int *opening, const Course *course, const char *name)

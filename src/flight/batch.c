@@ -6,7 +6,7 @@
 // changes, a flight ends and the lane takes the next plan. Sums over a flight are compensated
 // (Kahan), because single precision would lose their small terms.
 #include "control/lanes.h"
-#include "gusts.h"
+#include "rules.h"
 
 #include <limits.h>
 
@@ -41,7 +41,8 @@ typedef struct Seat {
     long limit; // steps it may take
     long wake;  // the batch's step at which something is due
     Referee referee;
-    Wind wind;
+    Vec3 wind; // m/s
+    Rng rng;
 } Seat;
 
 typedef struct Batch {
@@ -111,15 +112,14 @@ static void take_seat(Batch *batch, int lane, int plan)
     batch->end_of_path[lane] = INFINITY;
     if (plan >= 0) {
         const FlightPlan *p = &batch->plans[plan];
-        double step = batch->model->step;
         reference = p->reference;
         start = p->start;
         seat->begin = batch->now;
-        seat->limit = (long)((2.0 * reference_duration(reference) + 2.0) / step);
+        seat->limit = step_limit(reference, batch->model);
         seat->referee = referee_make(p->track, p->half_width);
-        seat->wind = wind_make(&p->gusts, step);
+        seat->rng = rng_make(p->gusts.seed, p->gusts.stream);
         seat->wake = p->gusts.speed > 0.0 ? batch->now : batch->now + seat->limit;
-        batch->end_of_path[lane] = (float)(reference_length(reference) - 0.05);
+        batch->end_of_path[lane] = (float)end_of_path(reference);
         batch->busy |= 1u << lane;
     }
     quad_batch_set(&batch->state, lane, &start);
@@ -142,10 +142,11 @@ static void leave_seat(Batch *batch, int lane, FlightEnd end, CrashKind crash)
                      .passed = referee_passed(&seat->referee),
                      .steps = batch->now - seat->begin,
                      .error_max = (double)batch->error_max[lane]};
-    flight.duration = (double)flight.steps * batch->model->step;
-    if (flight.duration > 0.0)
+    if (flight.steps > 0) {
+        flight.duration = (double)flight.steps * batch->model->step;
         flight.speed_mean = (double)batch->path.value[lane] / flight.duration;
-    flight.error_mean = (double)batch->error.value[lane] / (double)(flight.steps + 1);
+        flight.error_mean = (double)batch->error.value[lane] / (double)flight.steps;
+    }
     for (int i = 0; i < flight.gate_count; i++) flight.gates[i] = seat->referee.gates[i];
     batch->flights[seat->plan] = flight;
     batch->busy &= ~(1u << lane);
@@ -164,8 +165,9 @@ static void wake_lanes(Batch *batch)
                 leave_seat(batch, lane, FLIGHT_TIMED_OUT, CRASH_NONE);
                 continue;
             }
-            wind_change(&seat->wind);
-            set3(batch->wind, lane, seat->wind.now);
+            const Gusts *gusts = &batch->plans[seat->plan].gusts;
+            seat->wind = gust_next(seat->wind, gusts, GUST_STEPS * batch->model->step, &seat->rng);
+            set3(batch->wind, lane, seat->wind);
             long next = batch->now + GUST_STEPS;
             seat->wake = next < end ? next : end;
         }
@@ -206,15 +208,19 @@ LANES_INLINE unsigned near_planes(Batch *batch, Lanes3 moved)
     return batch->busy & lanes_bits(near);
 }
 
+// Shows a lane's last step to its referee.
 static void show_referee(Batch *batch, int lane, const Lanes before[3])
 {
     Seat *seat = &batch->seats[lane];
     int next = seat->referee.next;
-    double step = batch->model->step, time = (double)(batch->now - seat->begin) * step;
+    double step = batch->model->step, time = (double)(batch->now - 1 - seat->begin) * step;
     report_approach(batch, lane);
     referee_watch(&seat->referee, get3(before, lane), get3(batch->state.pos_world, lane), time,
                   step);
-    if (seat->referee.next != next) watch_gates(batch, lane);
+    if (seat->referee.next == next) return;
+    watch_gates(batch, lane);
+    if (gives_up(&seat->referee, batch->plans[seat->plan].give_up))
+        leave_seat(batch, lane, FLIGHT_GIVEN_UP, CRASH_NONE);
 }
 
 // One step of every lane.
@@ -223,11 +229,11 @@ static void step_lanes(Batch *batch)
     SetpointLanes setpoint;
     carrot_lanes_advance(&setpoint, &batch->carrot, batch->state.pos_world, &batch->moved,
                          batch->busy);
-    sum_add(&batch->error, batch->carrot.distance);
-    batch->error_max = lanes_max(batch->carrot.distance, batch->error_max);
     unsigned arrived = batch->busy & lanes_bits(batch->carrot.arc >= batch->end_of_path);
     for (; arrived; arrived &= arrived - 1)
         leave_seat(batch, __builtin_ctz(arrived), FLIGHT_FINISHED, CRASH_NONE);
+    sum_add(&batch->error, batch->carrot.distance);
+    batch->error_max = lanes_max(batch->carrot.distance, batch->error_max);
 
     Lanes force, torque[3], command[QUAD_MOTORS], moved[3];
     se3_lanes_control(&force, torque, &batch->preset->gains, &batch->numbers, &batch->state,
@@ -236,19 +242,19 @@ static void step_lanes(Batch *batch)
     const Lanes before[3] = {batch->state.pos_world[0], batch->state.pos_world[1],
                              batch->state.pos_world[2]};
     quad_batch_step(&batch->state, &batch->numbers, command, batch->wind, moved);
+    batch->now++;
+    batch->steps += 1.0f;
 
-    for (unsigned lanes_left = suspects(batch); lanes_left; lanes_left &= lanes_left - 1) {
-        int lane = __builtin_ctz(lanes_left);
+    for (unsigned odd = suspects(batch); odd; odd &= odd - 1) {
+        int lane = __builtin_ctz(odd);
         QuadState state = quad_batch_get(&batch->state, lane);
         CrashKind crash = crash_check(batch->arena, &state);
         if (crash != CRASH_NONE) leave_seat(batch, lane, FLIGHT_CRASHED, crash);
     }
-    batch->steps += 1.0f;
-    for (unsigned near = near_planes(batch, lanes3_load(moved)); near; near &= near - 1)
-        show_referee(batch, __builtin_ctz(near), before);
     batch->moved = lanes3_norm(lanes3_load(moved));
     sum_add(&batch->path, batch->moved);
-    batch->now++;
+    for (unsigned near = near_planes(batch, lanes3_load(moved)); near; near &= near - 1)
+        show_referee(batch, __builtin_ctz(near), before);
 }
 
 void flight_fly_batch(Flight *flights, const QuadModel *model, const ControlPreset *preset,
@@ -260,7 +266,7 @@ void flight_fly_batch(Flight *flights, const QuadModel *model, const ControlPres
                    .plans = plans,
                    .flights = flights,
                    .numbers = quad_batch_model(model)};
-    carrot_lanes_init(&batch.carrot, preset);
+    carrot_lanes_init(&batch.carrot, &preset->carrot);
     int next = 0;
     unsigned seated = LANES_ALL; // so that every lane counts as just left
     for (;;) {

@@ -182,14 +182,14 @@ void quad_batch_mix(Lanes thrust[QUAD_MOTORS], const QuadBatchModel *model, cons
     Lanes spread = 2.0f * (lanes_abs(roll) + lanes_abs(pitch));
     Lanes scale = lanes_select(spread > limit, limit / spread, lanes(1.0f));
     roll *= scale, pitch *= scale;
-    Lanes room = 0.5f * (limit - lanes_abs(roll - pitch) - lanes_abs(roll + pitch));
-    yaw = lanes_clamp(yaw, -room, room);
+    const Lanes share[4] = {roll - pitch, roll + pitch, pitch - roll, -roll - pitch};
+    Lanes reach = 0.5f * scale * spread;
+    Lanes collective = lanes_clamp(0.25f * *force, reach, limit - reach);
 
-    Lanes share[4] = {roll - pitch + yaw, roll + pitch - yaw, pitch - roll + yaw,
-                      -roll - pitch - yaw};
-    Lanes low = lanes_min(lanes_min(share[0], share[1]), lanes_min(share[2], share[3]));
-    Lanes high = lanes_max(lanes_max(share[0], share[1]), lanes_max(share[2], share[3]));
-    Lanes collective = lanes_clamp(0.25f * *force, -low, limit - high);
+    Lanes odd = lanes_abs(share[0]), even = lanes_abs(share[1]), zero = lanes(0.0f);
+    Lanes most = lanes_min(limit - collective - odd, collective - even);
+    Lanes least = -lanes_min(collective - odd, limit - collective - even);
+    yaw = lanes_clamp(yaw, lanes_min(least, zero), lanes_max(most, zero));
     for (int i = 0; i < QUAD_MOTORS; i++)
-        thrust[i] = lanes_clamp(collective + share[i], lanes(0.0f), lanes(limit));
+        thrust[i] = lanes_clamp(collective + share[i] + (i % 2 ? -yaw : yaw), zero, lanes(limit));
 }

@@ -169,7 +169,7 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
     Vec3 x[BATCH_LANES];
     Lanes pos[3], moved = {0};
     int same = 0;
-    carrot_lanes_init(carrots, &preset);
+    carrot_lanes_init(carrots, &preset.carrot);
     for (int lane = 0; lane < BATCH_LANES; lane++) {
         plans[lane] = winding_plan(0.6 * lane);
         phases[lane] = rng_range(&rng, 0.0, 6.0);
@@ -194,8 +194,7 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
         SetpointLanes got;
         carrot_lanes_advance(&got, carrots, pos, &moved, LANES_ALL);
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            Setpoint want =
-                carrot_advance(&scalar[lane], &preset.carrot, &preset.gains, &plans[lane], x[lane]);
+            Setpoint want = carrot_advance(&scalar[lane], &preset.carrot, &plans[lane], x[lane]);
             assert_near((double)carrots->distance[lane], scalar[lane].distance, 1e-5);
             if (fabs((double)carrots->arc[lane] - scalar[lane].arc) > 1e-4) continue;
             same++;

@@ -23,7 +23,7 @@ static Scene *scene_create(const char *preset)
     assert_non_null(scene);
     QuadParams params = quad_params_default();
     scene->model = quad_model(&params, 1.0 / QUAD_RATE);
-    assert_ok(course_load(&scene->course, TEST_SOURCE "/tools/draft"));
+    assert_ok(course_load(&scene->course, TEST_SOURCE "/courses"));
     assert_ok(control_preset(&scene->preset, preset));
     return scene;
 }
@@ -53,8 +53,13 @@ static void scene_fly(Scene *scene)
 {
     for (int i = 0; i < scene->count; i++) {
         const FlightPlan *plan = &scene->plans[i];
-        FlightSetup setup = {&scene->model, &scene->preset,   &scene->course->arena,
-                             plan->track,   plan->half_width, plan->gusts};
+        FlightSetup setup = {.model = &scene->model,
+                             .preset = &scene->preset,
+                             .arena = &scene->course->arena,
+                             .track = plan->track,
+                             .half_width = plan->half_width,
+                             .give_up = plan->give_up,
+                             .gusts = plan->gusts};
         scene->scalar[i] = flight_fly(&setup, plan->reference, plan->start, NULL);
     }
     flight_fly_batch(scene->batched, &scene->model, &scene->preset, &scene->course->arena,
@@ -122,7 +127,7 @@ static void check_course(const char *preset)
             scene_add(scene, &course->tracks[t], course->openings[k % 3].half_width, speeds[k]);
     scene_fly(scene);
     check_scene(scene);
-    int ends[3] = {0}, passed = 0, gates = 0;
+    int ends[4] = {0}, passed = 0, gates = 0;
     for (int i = 0; i < scene->count; i++) {
         ends[scene->scalar[i].end]++;
         passed += scene->scalar[i].passed;
@@ -199,17 +204,18 @@ static void test_every_end(void **unused)
     (void)unused;
     Scene *scene = scene_create("race");
     const Track *track = &scene->course->tracks[6];
-    FlightEnd ends[] = {FLIGHT_CRASHED,   FLIGHT_CRASHED,   FLIGHT_CRASHED, FLIGHT_CRASHED,
-                        FLIGHT_TIMED_OUT, FLIGHT_TIMED_OUT, FLIGHT_FINISHED};
+    FlightEnd ends[] = {FLIGHT_CRASHED,   FLIGHT_CRASHED,   FLIGHT_CRASHED,  FLIGHT_CRASHED,
+                        FLIGHT_TIMED_OUT, FLIGHT_TIMED_OUT, FLIGHT_FINISHED, FLIGHT_GIVEN_UP};
     CrashKind kinds[] = {CRASH_GROUND, CRASH_BOUNDS, CRASH_ATTITUDE, CRASH_NONFINITE,
-                         CRASH_NONE,   CRASH_NONE,   CRASH_NONE};
-    for (int i = 0; i < 7; i++) scene_add(scene, track, 0.762, 4.0);
+                         CRASH_NONE,   CRASH_NONE,   CRASH_NONE,     CRASH_NONE};
+    for (int i = 0; i < 8; i++) scene_add(scene, track, 0.762, 4.0);
     scene->plans[0].start.pos_world.z = 0.3;
     scene->plans[0].start.vel_world.z = -6.0;
     scene->plans[1].start.pos_world = vec3(12.5, 0.0, 3.0);
     scene->plans[1].start.vel_world = vec3(9.0, 0.0, 0.0);
     scene->plans[2].start.attitude = quat_exp(vec3(3.0, 0.0, 0.0));
     scene->plans[3].start.vel_world.x = (double)NAN;
+    scene->plans[7].give_up = 1e-3;
 
     // A path with speeds below zero: the vehicle backs away from it and hovers there.
     Keypoint chunk[CHUNK_KEYPOINTS];
