@@ -34,9 +34,9 @@ void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted)
 
     // Yaw gets what is left: up for the first and third motor, down for the others, or the reverse.
     double odd = fabs(roll - pitch), even = fabs(roll + pitch);
-    double most = fmin(limit - collective - odd, collective - even);
-    double least = -fmin(collective - odd, limit - collective - even);
-    yaw = clamp(yaw, fmin(least, 0.0), fmax(most, 0.0));
+    double most = lesser(limit - collective - odd, collective - even);
+    double least = -lesser(collective - odd, limit - collective - even);
+    yaw = clamp(yaw, lesser(least, 0.0), greater(most, 0.0));
     for (int i = 0; i < QUAD_MOTORS; i++)
         thrust[i] = clamp(collective + share[i] + (i % 2 ? -yaw : yaw), 0.0, limit);
 }
