@@ -4,15 +4,16 @@
 //   facet-calibrate DRAFT OUT [moves] [seed]
 //
 // DRAFT is a course folder drawn by hand: which gates each track takes, and roughly where they
-// are. The search is a random hill climb. One move shifts one gate or one other point of a path (or,
-// rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the cost
-// falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
+// are. The search is a random hill climb. One move shifts one gate or one other point of a path
+// (or, rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the
+// cost falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
 // should be infeasible pays for every speed that comes near to clearing it, and a cell that should
-// be feasible pays for how far it is from it. Gates pay for standing too near to each other or to
+// be feasible pays for how far it is from it, and a little for losing the flight altogether just
+// above its speed. Gates pay for standing too near to each other or to
 // the bounds, and for being crossed at a slant. A gate's normal follows from the tracks through it.
 // The result goes to OUT in the same layout, the carrot to the terminal. docs/calibration.md tells
 // the whole procedure.
-#include <facet/flight.h>
+#include <facet/race.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -25,11 +26,14 @@
 
 enum { TRACKS = 8, OPENINGS = 3, GATES_MAX = 64, CELLS = TRACKS * OPENINGS };
 
-// The paper's table, m/s; 0 is infeasible.
-static const double paper_speed[TRACKS][OPENINGS] = {
-    {0.0, 2.1, 2.4}, {0.0, 2.1, 2.4}, {0.0, 2.1, 2.5},   {0.0, 3.3, 3.5},
-    {2.2, 3.6, 3.9}, {2.3, 4.1, 4.6}, {8.2, 10.0, 10.0}, {7.0, 7.9, 7.9},
-};
+// The paper's speed of a cell, m/s; 0 is infeasible.
+static double target(int track, int opening)
+{
+    static const char *const tracks[] = {"race1", "race2", "race3", "race4",
+                                         "race5", "race6", "race7", "race8"};
+    static const char *const openings[] = {"narrow", "standard", "wide"};
+    return paper_speed(tracks[track], openings[opening]);
+}
 
 // A layout that can be changed: a path refers to gates by number, and has points of its own.
 typedef struct Layout {
@@ -43,6 +47,7 @@ typedef struct Layout {
 
 typedef struct Score {
     SpeedCell cells[CELLS];
+    bool abrupt[CELLS];         // a little faster, and the flight is lost
     double worst_slant[TRACKS]; // least cosine between a track and the normals of its gates
     double cost;
 } Score;
@@ -75,8 +80,8 @@ static void path_tangents(Vec3 *tangents, const Layout *layout, int t)
     Spline *spline;
     bool made = spline_create(&spline, points, count).ok;
     for (int i = 0; i < count; i++) {
-        Vec3 tangent = made ? spline_derivative(spline, spline_parameter(spline, i), 1)
-                            : vec3(1.0, 0.0, 0.0);
+        Vec3 tangent =
+            made ? spline_derivative(spline, spline_parameter(spline, i), 1) : vec3(1.0, 0.0, 0.0);
         tangent.z = 0.0;
         tangents[i] = vec3_unit(tangent, vec3(1.0, 0.0, 0.0));
     }
@@ -145,10 +150,8 @@ static double order_cost(const Score *score)
     for (int o = 1; o < OPENINGS; o++)
         for (int middle = 3; middle < 6; middle++) {
             double v = speed_of(score, middle, o);
-            for (int slow = 0; slow < 3; slow++)
-                cost += above(1.05 * speed_of(score, slow, o), v);
-            for (int fast = 6; fast < 8; fast++)
-                cost += above(1.05 * v, speed_of(score, fast, o));
+            for (int slow = 0; slow < 3; slow++) cost += above(1.05 * speed_of(score, slow, o), v);
+            for (int fast = 6; fast < 8; fast++) cost += above(1.05 * v, speed_of(score, fast, o));
         }
     return cost;
 }
@@ -160,8 +163,7 @@ static double place_cost(const Calibration *c)
     for (int g = 0; g < layout->gate_count; g++) {
         Vec3 p = layout->gates[g];
         cost += above(fabs(p.x), 11.0) + above(fabs(p.y), 7.5) + above(p.z, 4.5) + above(1.2, p.z);
-        for (int h = 0; h < g; h++)
-            cost += above(1.5, vec3_distance(p, layout->gates[h]));
+        for (int h = 0; h < g; h++) cost += above(1.5, vec3_distance(p, layout->gates[h]));
         double moved = vec3_distance(p, c->draft.gates[g]);
         cost += 0.002 * moved * moved;
     }
@@ -174,8 +176,10 @@ static double place_cost(const Calibration *c)
             if (i > 0) cost += above(1.5, vec3_distance(p, path_point(layout, t, i - 1)));
         }
         double run_in = vec3_distance(path_point(layout, t, 0), path_point(layout, t, 1));
-        double run_out = vec3_distance(path_point(layout, t, last), path_point(layout, t, last - 1));
-        cost += above(2.5, run_in) + above(2.5, run_out) + 4.0 * above(0.75, c->score.worst_slant[t]);
+        double run_out =
+            vec3_distance(path_point(layout, t, last), path_point(layout, t, last - 1));
+        cost +=
+            above(2.5, run_in) + above(2.5, run_out) + 4.0 * above(0.75, c->score.worst_slant[t]);
     }
     return 2.0 * cost;
 }
@@ -184,30 +188,83 @@ static void total_cost(Calibration *c)
 {
     c->score.cost = order_cost(&c->score) + place_cost(c);
     for (int i = 0; i < CELLS; i++)
-        c->score.cost += cell_cost(&c->score.cells[i], paper_speed[i / OPENINGS][i % OPENINGS]);
+        c->score.cost += cell_cost(&c->score.cells[i], target(i / OPENINGS, i % OPENINGS)) +
+                         (c->score.abrupt[i] ? 0.15 : 0.0);
 }
 
 // ---- Flying the tracks a move touches ---------------------------------------------------------
 
+// The search of facet/flight.h flies each opening anew. Where a vehicle goes does not depend on the
+// opening, so here one ladder of flights serves all three, and a speed is interpolated between two
+// steps of the ladder instead of bisected.
+enum { LADDER = 23 };
+
+static double ladder_speed(int step)
+{
+    return step < 9 ? 1.0 + 0.25 * step : 3.0 + 0.5 * (step - 8);
+}
+
 typedef struct FlyWork {
     Calibration *c;
-    int cells[CELLS], count;
+    int tracks[TRACKS], count;
 } FlyWork;
 
-static void fly_cell(void *context, int index, int worker)
+// The worst miss of a track at each step of the ladder.
+static void fly_ladder(double worst[LADDER], const Calibration *c, const Track *track)
+{
+    FlightSetup setup = {.model = &c->model,
+                         .preset = &c->preset,
+                         .arena = &c->course->arena,
+                         .track = track,
+                         .half_width = 1.0,
+                         .give_up = 2.0};
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    Reference plan;
+    for (int k = 0; k < LADDER; k++) {
+        double speed = ladder_speed(k);
+        worst[k] = 9.0; // a gate not crossed, or a crash
+        if (!expert_chunk(chunk, track, track->points[0], speed).ok) continue;
+        if (!reference_from_chunk(&plan, chunk).ok) continue;
+        Flight flight = flight_fly(&setup, &plan, flight_start(&c->model, &plan, speed), NULL);
+        if (flight.end != FLIGHT_FINISHED) continue;
+        double miss = 0.0;
+        for (int g = 0; g < flight.gate_count; g++)
+            miss = fmax(miss, flight.gates[g].crossed ? flight.gates[g].miss : 9.0);
+        worst[k] = miss;
+    }
+}
+
+// `abrupt` is set when the next step of the ladder is no near miss but a lost flight.
+static SpeedCell cell_from_ladder(bool *abrupt, const double worst[LADDER], double half_width)
+{
+    SpeedCell cell = {.best_ratio = HUGE_VAL};
+    double enough = (1.0 - EXPERT_RESERVE) * half_width;
+    int k = 0;
+    *abrupt = false;
+    for (int i = 0; i < LADDER; i++) cell.best_ratio = fmin(cell.best_ratio, worst[i] / half_width);
+    while (k < LADDER && worst[k] > enough) k++;
+    if (k == LADDER) return cell;
+    while (k + 1 < LADDER && worst[k + 1] <= enough) k++;
+    cell.feasible = true;
+    cell.speed = ladder_speed(k);
+    if (k + 1 < LADDER && worst[k + 1] > 2.0) *abrupt = true;
+    if (k + 1 < LADDER)
+        cell.speed +=
+            (ladder_speed(k + 1) - cell.speed) * (enough - worst[k]) / (worst[k + 1] - worst[k]);
+    return cell;
+}
+
+static void fly_track(void *context, int index, int worker)
 {
     (void)worker;
-    FlyWork *work = context;
+    const FlyWork *work = context;
     Calibration *c = work->c;
-    int cell = work->cells[index];
-    FlightSetup setup = {
-        .model = &c->model,
-        .preset = &c->preset,
-        .arena = &c->course->arena,
-        .track = &c->tracks[cell / OPENINGS],
-        .half_width = c->course->openings[cell % OPENINGS].half_width,
-    };
-    c->score.cells[cell] = expert_search(&setup, c->course->speed_min, c->course->speed_max);
+    int t = work->tracks[index];
+    double worst[LADDER];
+    fly_ladder(worst, c, &c->tracks[t]);
+    for (int o = 0; o < OPENINGS; o++)
+        c->score.cells[t * OPENINGS + o] = cell_from_ladder(
+            &c->score.abrupt[t * OPENINGS + o], worst, c->course->openings[o].half_width);
 }
 
 // Whether a track has to be flown again: its course changed, or a normal did.
@@ -228,40 +285,85 @@ static void evaluate(Calibration *c, bool all)
     c->preset.carrot = c->layout.carrot;
     FlyWork work = {.c = c};
     for (int t = 0; t < TRACKS; t++)
-        if (all || !same_track(&before[t], &c->tracks[t]))
-            for (int o = 0; o < OPENINGS; o++) work.cells[work.count++] = t * OPENINGS + o;
-    pool_for(c->pool, work.count, fly_cell, &work);
+        if (all || !same_track(&before[t], &c->tracks[t])) work.tracks[work.count++] = t;
+    pool_for(c->pool, work.count, fly_track, &work);
     total_cost(c);
 }
 
 // ---- Moves ------------------------------------------------------------------------------------
 
+static Vec3 rounded(Vec3 p)
+{
+    return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
+}
+
 static Vec3 shifted(Vec3 p, double reach, Rng *rng)
 {
     p.x += reach * rng_normal(rng), p.y += reach * rng_normal(rng);
     p.z += 0.5 * reach * rng_normal(rng);
-    return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
+    return rounded(p);
 }
 
-static double scaled(double value, Rng *rng)
+// The gate or the point of its own that a path has at index i.
+static Vec3 *movable_point(Layout *layout, int t, int i)
 {
-    return round(100.0 * value * exp(0.08 * rng_normal(rng))) / 100.0;
+    int gate = layout->gate_of[t][i];
+    return gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
+}
+
+// Draws a whole path, with its gates, larger or smaller about its middle.
+static void scale_path(Layout *layout, int t, double factor)
+{
+    Vec3 sum = vec3(0.0, 0.0, 0.0);
+    int count = layout->point_count[t];
+    for (int i = 0; i < count; i++) sum = vec3_add(sum, path_point(layout, t, i));
+    Vec3 middle = vec3_scale(sum, 1.0 / count);
+    bool moved[GATES_MAX] = {false};
+    for (int i = 0; i < count; i++) {
+        int gate = layout->gate_of[t][i];
+        if (gate >= 0 && moved[gate]) continue;
+        if (gate >= 0) moved[gate] = true;
+        Vec3 *point = movable_point(layout, t, i), from = vec3_sub(*point, middle);
+        *point = rounded(vec3(middle.x + factor * from.x, middle.y + factor * from.y, point->z));
+    }
+}
+
+// A track to work on: half of the time by its share of the cost.
+static int choose_track(const Score *score, Rng *rng)
+{
+    double costs[TRACKS], sum = 0.0, any = rng_uniform(rng) * TRACKS;
+    if (rng_uniform(rng) < 0.5) return (int)any;
+    for (int t = 0; t < TRACKS; t++) {
+        costs[t] = 0.0;
+        for (int o = 0; o < OPENINGS; o++)
+            costs[t] += cell_cost(&score->cells[t * OPENINGS + o], target(t, o));
+        sum += costs[t];
+    }
+    double pick = rng_uniform(rng) * sum;
+    for (int t = 0; t < TRACKS; t++)
+        if ((pick -= costs[t]) < 0.0) return t;
+    return (int)any;
 }
 
 // Changes the layout a little; true when every track is touched.
-static bool move(Layout *layout, Rng *rng)
+static bool move(Calibration *c, Rng *rng)
 {
+    Layout *layout = &c->layout;
     double reach = 0.6 * exp(-2.5 * rng_uniform(rng)), choice = rng_uniform(rng);
     if (choice < 0.04) {
-        layout->carrot.lookahead_time = scaled(layout->carrot.lookahead_time, rng);
-        layout->carrot.lookahead_min = scaled(layout->carrot.lookahead_min, rng);
-        layout->carrot.lookahead_max = scaled(layout->carrot.lookahead_max, rng);
+        double *lengths[] = {&layout->carrot.lookahead_time, &layout->carrot.lookahead_min,
+                             &layout->carrot.lookahead_max};
+        double *length = lengths[(int)(3.0 * rng_uniform(rng))];
+        *length = round(100.0 * *length * exp(0.04 * rng_normal(rng))) / 100.0;
         return true;
     }
-    int t = (int)(rng_uniform(rng) * TRACKS);
-    int i = (int)(rng_uniform(rng) * layout->point_count[t]), gate = layout->gate_of[t][i];
-    Vec3 *point = gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
-    *point = shifted(*point, reach, rng);
+    int t = choose_track(&c->score, rng), count = layout->point_count[t];
+    if (choice < 0.15)
+        scale_path(layout, t, exp(0.06 * rng_normal(rng)));
+    else {
+        Vec3 *point = movable_point(layout, t, (int)(rng_uniform(rng) * count));
+        *point = shifted(*point, reach, rng);
+    }
     return false;
 }
 
@@ -294,10 +396,7 @@ static Status read_layout(Layout *layout, const Course *course)
     return status_ok();
 }
 
-static void print_vec3(FILE *out, Vec3 v)
-{
-    fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z);
-}
+static void print_vec3(FILE *out, Vec3 v) { fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z); }
 
 // One line a gate, so that people can read and change the files.
 static void write_course(const Calibration *c, const char *folder)
@@ -366,8 +465,8 @@ static void show(const Calibration *c, long at)
         printf("  %s", c->course->tracks[t].name);
         for (int o = 0; o < OPENINGS; o++) {
             const SpeedCell *cell = &c->score.cells[t * OPENINGS + o];
-            printf("  %5.2f /%5.1f (%.2f)", cell->feasible ? cell->speed : 0.0, paper_speed[t][o],
-                   cell->best_ratio);
+            printf("  %5.2f /%5.1f (%.2f%s)", cell->feasible ? cell->speed : 0.0, target(t, o),
+                   cell->best_ratio, c->score.abrupt[t * OPENINGS + o] ? ", abrupt" : "");
         }
         printf("   slant %.2f\n", c->score.worst_slant[t]);
     }
@@ -402,7 +501,7 @@ int main(int count, char **argument)
     Rng rng = rng_make(count > 4 ? strtoull(argument[4], NULL, 10) : 0, 0);
     for (long i = 1; i <= moves && !interrupt_requested(); i++) {
         Calibration kept = *c;
-        bool all = move(&c->layout, &rng);
+        bool all = move(c, &rng);
         evaluate(c, all);
         if (!(c->score.cost < kept.score.cost)) *c = kept;
         if (i % 100 == 0) {

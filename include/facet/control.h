@@ -89,10 +89,14 @@ typedef struct CarrotParams {
 } CarrotParams;
 
 typedef struct Carrot {
-    double arc;  // m: progress, the arc length of the nearest point; never decreases
-    int segment; // the segment of the reference it lies on
+    double arc;      // m: progress, the arc length of the nearest point; never decreases
+    int segment;     // the segment of the reference it lies on
     double distance; // m, of the vehicle from that nearest point
 } Carrot;
+
+// The carrot whose progress is the point of the reference nearest to a position, among those with
+// an arc length in [from, to].
+Carrot carrot_locate(const Reference *reference, Vec3 pos_world, double from, double to);
 
 // Advances the progress to the nearest point ahead and returns the setpoint to chase.
 Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,

@@ -25,6 +25,7 @@ typedef struct FlightSetup {
     const Arena *arena;
     const Track *track;
     double half_width; // m
+    double give_up;    // m: a gate missed by more than this ends the flight; 0 flies on
     Gusts gusts;
 } FlightSetup;
 
@@ -32,6 +33,7 @@ typedef enum FlightEnd {
     FLIGHT_FINISHED, // reached the end of its plan
     FLIGHT_CRASHED,
     FLIGHT_TIMED_OUT,
+    FLIGHT_GIVEN_UP, // missed a gate by more than the setup allows
 } FlightEnd;
 
 typedef struct Flight {
@@ -55,7 +57,32 @@ typedef struct FlightTrace {
     double *arcs; // m, progress along the plan
 } FlightTrace;
 
-// Flies a plan from a state to its end, a crash, or twice its own duration plus two seconds.
+// A flight in progress, for a caller that steps it itself.
+typedef struct FlightRun {
+    const FlightSetup *setup;
+    const Reference *plan;
+    QuadState state;
+    Carrot carrot;
+    Referee referee;
+    Vec3 wind; // m/s
+    Rng rng;
+    long limit;             // steps until it times out
+    double path, error_sum; // m
+    Flight flight;          // complete once the run is over
+} FlightRun;
+
+void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *plan, QuadState start);
+
+// One step of 1/600 s. False when the flight is over: at the end of its plan, by a crash, or after
+// twice the plan's duration plus two seconds.
+bool flight_step(FlightRun *run);
+
+// Goes on along another plan, from the point of it that is nearest at about the same progress.
+void flight_replan(FlightRun *run, const Reference *plan);
+
+Flight flight_result(const FlightRun *run);
+
+// All of it at once: flies a plan from a state to the end. `trace` may be NULL.
 Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState start,
                   FlightTrace *trace);
 

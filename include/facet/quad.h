@@ -41,12 +41,12 @@ typedef struct QuadState {
 // Parameters with what follows from them for one step length. Constant during a flight.
 typedef struct QuadModel {
     QuadParams params;
-    double step;                    // s
-    double decay_half, decay_full;  // of the motors' lag over half a step and a whole one
-    double inverse_mass;            // 1/kg
-    Vec3 inverse_inertia;           // 1/(kg m^2)
-    Vec3 gyro;                      // (J_y - J_z)/J_x and so on round
-    double lever;                   // m, a rotor's distance from the roll and pitch axes
+    double step;                   // s
+    double decay_half, decay_full; // of the motors' lag over half a step and a whole one
+    double inverse_mass;           // 1/kg
+    Vec3 inverse_inertia;          // 1/(kg m^2)
+    Vec3 gyro;                     // (J_y - J_z)/J_x and so on round
+    double lever;                  // m, a rotor's distance from the roll and pitch axes
 } QuadModel;
 
 QuadModel quad_model(const QuadParams *params, double step);
@@ -62,8 +62,8 @@ typedef struct QuadWrench {
 
 QuadWrench quad_wrench(const QuadModel *model, const double thrust[4]);
 
-// The four thrusts that give a wrench, within [0, thrust_max]. When they do not fit, attitude
-// comes first: yaw torque gives way before roll and pitch, and the collective before either.
+// The four thrusts that give a wrench, within [0, thrust_max]. When they do not fit, roll and pitch
+// come first, then the collective, then yaw: a vehicle that tilts right can still save itself.
 void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted);
 
 // One step of RK4 with the commanded thrusts held and the wind (m/s) constant.

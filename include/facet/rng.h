@@ -19,9 +19,9 @@ typedef struct Rng {
 Rng rng_make(uint64_t seed, uint64_t stream);
 
 uint32_t rng_u32(Rng *rng);
-double rng_uniform(Rng *rng);                           // in [0, 1), 53 bits
-double rng_range(Rng *rng, double low, double high);    // in [low, high)
-double rng_normal(Rng *rng);                            // mean 0, variance 1
+double rng_uniform(Rng *rng);                        // in [0, 1), 53 bits
+double rng_range(Rng *rng, double low, double high); // in [low, high)
+double rng_normal(Rng *rng);                         // mean 0, variance 1
 
 // The raw block: four words for (seed, stream, index).
 void rng_block(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t index);

@@ -1,4 +1,6 @@
 // Files that appear whole or not at all, and interrupts (see file.h).
+#define _XOPEN_SOURCE 700 // realpath
+
 #include "file.h"
 
 #include <errno.h>
@@ -11,29 +13,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static Status flush_to_disk(const char *path, int flags)
+static bool flush_to_disk(const char *path, int flags)
 {
     int descriptor = open(path, flags);
-    if (descriptor < 0) return status_fail("%s: cannot open: %s", path, strerror(errno));
+    if (descriptor < 0) return false;
     int failed = fsync(descriptor), error = errno;
     close(descriptor);
-    // Some filesystems refuse to sync a folder; the rename is still atomic there.
-    if (failed && error != EINVAL && error != EROFS)
-        return status_fail("%s: cannot write to disk: %s", path, strerror(error));
-    return status_ok();
+    errno = error;
+    return !failed || error == EINVAL; // some filesystems have nothing to sync
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// A device, a pipe or a socket: bytes written there cannot be replaced.
+static bool is_stream(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
 Status atomic_begin(AtomicFile *file, const char *path)
 {
     memset(file, 0, sizeof *file);
     if (!path[0]) return status_fail("expected the name of a file to write, found an empty one");
-    if (strlen(path) > FILE_PATH_MAX - 32) return status_fail("%.200s…: name too long", path);
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return status_fail("%s: expected a file to write, found a folder", path);
-    strcpy(file->path, path);
-    snprintf(file->temp, sizeof file->temp, "%s.%ld.part", path, (long)getpid());
-    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    bool is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    if (is_folder(path)) return status_fail("%s: expected a file to write, found a folder", path);
+    if (is_stream(path))
+        return status_fail("%s: expected a file to write, found a device or a pipe", path);
+    char *target = is_link ? realpath(path, NULL) : NULL;
+    const char *final = target ? target : path;
+    bool fits = strlen(final) <= FILE_PATH_MAX - 32;
+    if (fits) {
+        snprintf(file->path, sizeof file->path, "%s", final);
+        snprintf(file->temp, sizeof file->temp, "%s.%ld.part", final, (long)getpid());
+    }
+    free(target);
+    if (!fits) return status_fail("%.200s…: name too long", path);
+    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (descriptor < 0) {
         file->temp[0] = '\0';
         return status_fail("%s: cannot create: %s", path, strerror(errno));
@@ -44,16 +65,22 @@ Status atomic_begin(AtomicFile *file, const char *path)
 
 Status atomic_commit(AtomicFile *file)
 {
-    Status status = flush_to_disk(file->temp, O_RDWR);
-    if (status.ok && rename(file->temp, file->path) != 0)
+    Status status = status_ok();
+    if (!flush_to_disk(file->temp, O_RDWR))
+        status = status_fail("%s: cannot write to disk: %s", file->path, strerror(errno));
+    else if (rename(file->temp, file->path) != 0)
         status = status_fail("%s: cannot rename into place: %s", file->path, strerror(errno));
     if (!status.ok) {
         atomic_abort(file);
         return status;
     }
+    file->temp[0] = '\0';
+    // The file is in place. Syncing the folder makes the new name survive a power cut; where that
+    // is not allowed, the write has succeeded all the same.
     char folder[FILE_PATH_MAX];
     strcpy(folder, file->path);
-    return flush_to_disk(dirname(folder), O_RDONLY | O_DIRECTORY);
+    flush_to_disk(dirname(folder), O_RDONLY | O_DIRECTORY);
+    return status_ok();
 }
 
 void atomic_abort(AtomicFile *file)
@@ -62,19 +89,25 @@ void atomic_abort(AtomicFile *file)
     file->temp[0] = '\0';
 }
 
-Status file_write(const char *path, const void *bytes, size_t size)
+// Writes the bytes to an existing file; `name` is what a message calls it.
+static Status write_bytes(const char *path, const void *bytes, size_t size, const char *name)
 {
-    AtomicFile file;
-    TRY(atomic_begin(&file, path));
-    FILE *stream = fopen(file.temp, "wb");
+    FILE *stream = fopen(path, "wb");
     bool written = stream && fwrite(bytes, 1, size, stream) == size;
     int error = errno;
     if (stream && fclose(stream) != 0 && written) written = false, error = errno;
-    if (!written) {
-        atomic_abort(&file);
-        return status_fail("%s: cannot write: %s", path, strerror(error));
-    }
-    return atomic_commit(&file);
+    return written ? status_ok() : status_fail("%s: cannot write: %s", name, strerror(error));
+}
+
+Status file_write(const char *path, const void *bytes, size_t size)
+{
+    if (is_stream(path)) return write_bytes(path, bytes, size, path);
+    AtomicFile file;
+    TRY(atomic_begin(&file, path));
+    Status status = write_bytes(file.temp, bytes, size, path);
+    if (status.ok) return atomic_commit(&file);
+    atomic_abort(&file);
+    return status;
 }
 
 Status file_read(char **text, size_t *size, const char *path)
@@ -115,10 +148,12 @@ Status file_shipped(char out[FILE_PATH_MAX], const char *name)
         static const char *const below[] = {"", "/share/facet"};
         for (int i = 0; i < 2; i++) {
             snprintf(out, FILE_PATH_MAX, "%s%s/%s", folder, below[i], name);
-            struct stat info;
-            if (stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return status_ok();
+            if (is_folder(out)) return status_ok();
         }
     }
+    // Another program that uses the library stands anywhere.
+    snprintf(out, FILE_PATH_MAX, "%s/%s", FACET_DATADIR, name);
+    if (is_folder(out)) return status_ok();
     return status_fail("cannot find the folder '%s' that ships with Facet", name);
 }
 

@@ -13,7 +13,8 @@ typedef struct AtomicFile {
     char temp[FILE_PATH_MAX]; // where the bytes go until the commit
 } AtomicFile;
 
-// Chooses the temporary name and makes sure it can be written. Write to `file->temp`.
+// Chooses the temporary name and makes sure it can be written. Write to `file->temp`. A link keeps
+// pointing where it does, and the file behind it is replaced. Devices and pipes are refused.
 Status atomic_begin(AtomicFile *file, const char *path);
 
 // Flushes the temporary file to disk and gives it its final name.
@@ -22,14 +23,15 @@ Status atomic_commit(AtomicFile *file);
 // Removes the temporary file; the final name keeps what it had.
 void atomic_abort(AtomicFile *file);
 
-// Writes `size` bytes to `path`, atomically.
+// Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
+// /dev/stdout, gets them as they are.
 Status file_write(const char *path, const void *bytes, size_t size);
 
 // Reads a whole text file, zero-terminated; the caller frees *text.
 Status file_read(char **text, size_t *size, const char *path);
 
 // The folder of data that ships with Facet (such as "courses"): beside the program's build folder
-// or under its installed share folder.
+// or under its share folder, or where Facet is installed by default.
 Status file_shipped(char out[FILE_PATH_MAX], const char *name);
 
 // Ctrl-C and SIGTERM set a flag that long work looks at, so that it can stop cleanly. A second

@@ -20,6 +20,16 @@ static void *required(void *pointer)
 
 // ---- Reading --------------------------------------------------------------------------------
 
+// How many bytes of a line to quote: at most `most`, whole characters, up to a control character.
+static int first_bytes(const char *text, int most)
+{
+    int used = 0, length;
+    while ((unsigned char)text[used] >= ' ' && (length = text_character(text + used)) > 0 &&
+           used + length <= most)
+        used += length;
+    return used;
+}
+
 Status json_parse(Json **document, const char *text, const char *name)
 {
     const char *end = NULL;
@@ -28,9 +38,7 @@ Status json_parse(Json **document, const char *text, const char *name)
     int line = 1;
     for (const char *c = text; end && c < end; c++) line += *c == '\n';
     char found[24] = "the end of the text";
-    if (end && *end) snprintf(found, sizeof found, "'%.12s'", end);
-    for (char *c = found; *c; c++)
-        if ((unsigned char)*c < ' ') *c = ' ';
+    if (end && *end) snprintf(found, sizeof found, "'%.*s'", first_bytes(end, 12), end);
     return status_fail("%s: line %d: expected valid JSON, found %s", name, line, found);
 }
 
@@ -52,11 +60,14 @@ JsonRef json_root(const Json *document, const char *file)
     return (JsonRef){.node = document, .file = file};
 }
 
+// A number read from a text, or one made here with its own spelling (see number_node).
+static bool is_number(const Json *node) { return cJSON_IsNumber(node) || cJSON_IsRaw(node); }
+
 static void describe(char *out, size_t size, const Json *node)
 {
     if (cJSON_IsString(node))
-        snprintf(out, size, "\"%.40s\"", node->valuestring);
-    else if (cJSON_IsNumber(node))
+        snprintf(out, size, "\"%.*s\"", first_bytes(node->valuestring, 40), node->valuestring);
+    else if (is_number(node))
         snprintf(out, size, "%.10g", node->valuedouble);
     else if (cJSON_IsArray(node))
         snprintf(out, size, "an array of %d", cJSON_GetArraySize(node));
@@ -82,6 +93,7 @@ bool json_has(const JsonRef *object, const char *key)
 }
 
 bool json_is_array(const JsonRef *at) { return cJSON_IsArray(at->node); }
+bool json_is_object(const JsonRef *at) { return cJSON_IsObject(at->node); }
 
 Status json_member(JsonRef *out, const JsonRef *object, const char *key)
 {
@@ -122,6 +134,9 @@ Status json_only(const JsonRef *object, const char *const *keys, int count)
     for (const Json *child = object->node->child; child; child = child->next) {
         bool known = false;
         for (int i = 0; i < count; i++) known = known || strcmp(child->string, keys[i]) == 0;
+        if (known && cJSON_GetObjectItemCaseSensitive(object->node, child->string) != child)
+            return status_fail("%s: %s%s%s: expected once, found again", object->file, object->path,
+                               object->path[0] ? "." : "", child->string);
         if (known) continue;
         char text[320];
         text_unknown(text, sizeof text, "field", child->string, keys, count);
@@ -133,7 +148,7 @@ Status json_only(const JsonRef *object, const char *const *keys, int count)
 
 Status json_number(double *out, const JsonRef *at, double min, double max)
 {
-    bool fits = cJSON_IsNumber(at->node) && isfinite(at->node->valuedouble) &&
+    bool fits = is_number(at->node) && isfinite(at->node->valuedouble) &&
                 at->node->valuedouble >= min && at->node->valuedouble <= max;
     if (!fits) {
         char expected[96];
@@ -141,6 +156,8 @@ Status json_number(double *out, const JsonRef *at, double min, double max)
             snprintf(expected, sizeof expected, "a number from %g to %g", min, max);
         else if (isfinite(min))
             snprintf(expected, sizeof expected, "a finite number of at least %g", min);
+        else if (isfinite(max))
+            snprintf(expected, sizeof expected, "a finite number of at most %g", max);
         else
             snprintf(expected, sizeof expected, "a finite number");
         return json_wrong(at, expected);
@@ -203,9 +220,19 @@ Json *json_object(void) { return required(cJSON_CreateObject()); }
 Json *json_array(void) { return required(cJSON_CreateArray()); }
 void json_free(Json *document) { cJSON_Delete(document); }
 
+// A number in the fewest digits that read back as the same double. cJSON's own spelling is off by
+// a last bit now and then.
 static Json *number_node(double value)
 {
-    return required(isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
+    if (!isfinite(value)) return required(cJSON_CreateNull());
+    char digits[32];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) break;
+    }
+    Json *node = required(cJSON_CreateRaw(digits));
+    node->valuedouble = value;
+    return node;
 }
 
 void json_set(Json *object, const char *key, Json *child)
@@ -246,6 +273,7 @@ Json *json_from_vec3(Vec3 v)
 }
 
 char *json_text(const Json *document) { return required(cJSON_Print(document)); }
+char *json_line(const Json *document) { return required(cJSON_PrintUnformatted(document)); }
 
 Status json_write(Json *document, const char *path)
 {

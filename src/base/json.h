@@ -30,10 +30,13 @@ Status json_wrong(const JsonRef *at, const char *expected);
 // Members and elements. `json_member` fails when the key is missing.
 bool json_has(const JsonRef *object, const char *key);
 bool json_is_array(const JsonRef *at);
+bool json_is_object(const JsonRef *at);
 Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object
 const char *json_key(const JsonRef *at);            // the name of an object's member
+
+// Refuses a member that is not among `keys`, with the nearest one, and a member given twice.
 Status json_only(const JsonRef *object, const char *const *keys, int count);
 
 // Values. Numbers are finite and lie in [min, max].
@@ -50,7 +53,7 @@ Status json_member_vec3(Vec3 *out, const JsonRef *object, const char *key);
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
-void json_set(Json *object, const char *key, Json *child); // takes the child
+void json_set(Json *object, const char *key, Json *child);         // takes the child
 void json_set_number(Json *object, const char *key, double value); // non-finite becomes null
 void json_set_string(Json *object, const char *key, const char *value);
 void json_set_bool(Json *object, const char *key, bool value);
@@ -61,6 +64,7 @@ Json *json_from_vec3(Vec3 v);
 
 // The text of a document; the caller frees it.
 char *json_text(const Json *document);
+char *json_line(const Json *document); // without line breaks
 
 // Writes a document to a file, atomically, and frees it whatever happens.
 Status json_write(Json *document, const char *path);

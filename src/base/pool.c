@@ -1,4 +1,6 @@
 // A pool of threads that share out the indices of one loop at a time (see facet/pool.h).
+#define _GNU_SOURCE // sched_getaffinity
+
 #include <facet/pool.h>
 
 #include <pthread.h>
@@ -58,10 +60,13 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+// The processors this process may run on, which can be fewer than the machine has.
 static int usable_processors(void)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : online > 256 ? 256 : (int)online;
+    cpu_set_t allowed;
+    bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    long count = known ? CPU_COUNT(&allowed) : sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > 256 ? 256 : (int)count;
 }
 
 Status pool_create(ThreadPool **out, int threads)

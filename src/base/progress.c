@@ -1,10 +1,12 @@
 // A progress bar with an ETA (see facet/progress.h). Redraws at most ten times a second on a
-// terminal, and prints a line for every tenth of the work elsewhere.
+// terminal. Elsewhere it prints a line for every tenth of the work, from the first second on: short
+// work stays silent there.
 #include <facet/progress.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,13 +29,13 @@ static double now_seconds(void)
 // "4s", "3m07s", "2h05m"
 static void format_duration(char out[16], double seconds)
 {
-    long whole = (long)(seconds + 0.5);
+    unsigned whole = seconds < 3.6e7 ? (unsigned)(seconds + 0.5) : 36000000u;
     if (whole < 60)
-        snprintf(out, 16, "%lds", whole);
+        snprintf(out, 16, "%us", whole);
     else if (whole < 3600)
-        snprintf(out, 16, "%ldm%02lds", whole / 60, whole % 60);
+        snprintf(out, 16, "%um%02us", whole / 60, whole % 60);
     else
-        snprintf(out, 16, "%ldh%02ldm", whole / 3600 % 10000, whole / 60 % 60);
+        snprintf(out, 16, "%uh%02um", whole / 3600, whole / 60 % 60);
 }
 
 static void draw(const Progress *progress, const char *note, double now)
@@ -45,7 +47,12 @@ static void draw(const Progress *progress, const char *note, double now)
     for (int i = 0; i < WIDTH; i++) bar[i] = i < (int)(fraction * WIDTH) ? '#' : '.';
     bar[WIDTH] = '\0';
     bool finished = progress->done >= progress->total;
-    format_duration(time, finished || fraction <= 0.0 ? elapsed : elapsed * (1.0 / fraction - 1.0));
+    if (finished)
+        format_duration(time, elapsed);
+    else if (progress->done > 0)
+        format_duration(time, elapsed * (1.0 / fraction - 1.0));
+    else
+        strcpy(time, "?");
     const char *meaning = finished ? "in" : "ETA";
     if (progress->terminal)
         fprintf(stderr, "\r%s [%s] %ld/%ld %s %s%s%s\033[K", progress->label, bar, progress->done,
@@ -83,7 +90,8 @@ void progress_add(Progress *progress, long items, const char *note)
         }
     } else {
         int tenths = progress->total > 0 ? (int)(10 * progress->done / progress->total) : 10;
-        if (tenths > progress->printed_tenths) draw(progress, note, now);
+        if (tenths > progress->printed_tenths && now - progress->started > 1.0)
+            draw(progress, note, now);
         progress->printed_tenths = tenths;
     }
     pthread_mutex_unlock(&progress->mutex);

@@ -47,7 +47,8 @@ double rng_uniform(Rng *rng)
 
 double rng_range(Rng *rng, double low, double high)
 {
-    return low + (high - low) * rng_uniform(rng);
+    double value = low + (high - low) * rng_uniform(rng);
+    return value < high ? value : nextafter(high, low); // the sum can round up to high
 }
 
 double rng_normal(Rng *rng)

@@ -1,8 +1,10 @@
 // Results of operations that touch the outside world (see facet/status.h).
-#include <facet/status.h>
+#include "text.h"
 
+#include <facet/status.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 Status status_ok(void) { return (Status){.ok = true}; }
 
@@ -11,10 +13,15 @@ Status status_fail(const char *format, ...)
     Status status = {.ok = false};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(status.text, sizeof status.text, format, arguments);
+    int length = vsnprintf(status.text, sizeof status.text, format, arguments);
     va_end(arguments);
-    // What a file or an argument holds may be quoted in the text, line breaks and all.
-    for (char *c = status.text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
+    if (length >= (int)sizeof status.text) {
+        // A message that is too long ends in "…", after the last whole character that fits.
+        static const char ellipsis[] = "…";
+        size_t end = sizeof status.text - sizeof ellipsis;
+        while (((unsigned char)status.text[end] & 0xC0) == 0x80) end--;
+        strcpy(status.text + end, ellipsis);
+    }
+    text_clean(status.text);
     return status;
 }

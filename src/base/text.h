@@ -4,6 +4,17 @@
 
 #include <stddef.h>
 
+// The number of bytes of the character that begins at `text`, or 0 when they are not UTF-8. A
+// zero byte is no character.
+int text_character(const char *text);
+
+// Columns that a text takes on a terminal: one a character, none for combining marks.
+int text_width(const char *text);
+
+// Replaces control characters and broken UTF-8 by '?', so that a name or a piece of a file can be
+// shown in one line of a message.
+void text_clean(char *text);
+
 // The index of the word nearest to `word` by edit distance (a swap of neighbours counts once), or
 // -1 when nothing is near enough to be meant.
 int text_nearest(const char *word, const char *const *words, int count);
@@ -12,7 +23,8 @@ int text_nearest(const char *word, const char *const *words, int count);
 void text_unknown(char *out, size_t size, const char *kind, const char *word,
                   const char *const *words, int count);
 
-// Compares names so that numbers inside them count as numbers: race2 before race10.
+// Compares names so that numbers inside them count as numbers: race2 before race10. Only equal
+// names compare equal.
 int text_natural_compare(const char *a, const char *b);
 
 #endif

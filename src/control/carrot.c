@@ -12,7 +12,6 @@
 // speed.
 #include <facet/control.h>
 
-
 static int segment_at(const Reference *reference, double arc, int from)
 {
     while (from < REFERENCE_WAYPOINTS - 2 && reference->arc[from + 1] < arc) from++;
@@ -25,34 +24,38 @@ static double fraction_at(const Reference *reference, double arc, int segment)
     return length > 0.0 ? clamp((arc - reference->arc[segment]) / length, 0.0, 1.0) : 0.0;
 }
 
-// Moves the progress to the nearest point of the segments within the window ahead.
-static void advance(Carrot *carrot, const CarrotParams *params, const Reference *reference, Vec3 x)
+// The nearest point among those with an arc length in [from, to], where `segment` holds `from`.
+static Carrot nearest(const Reference *reference, Vec3 x, double from, double to, int segment)
 {
-    double limit = carrot->arc + params->window, best = INFINITY, best_arc = carrot->arc;
-    int best_segment = carrot->segment;
-    for (int i = carrot->segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < limit; i++) {
+    Carrot best = {.arc = from, .segment = segment, .distance = HUGE_VAL};
+    for (int i = segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < to; i++) {
         Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);
         Vec3 to_x = vec3_sub(x, reference->pos[i]);
         double square = vec3_dot(edge, edge);
         double t = square > 0.0 ? clamp(vec3_dot(to_x, edge) / square, 0.0, 1.0) : 0.0;
         double arc = reference->arc[i] + t * (reference->arc[i + 1] - reference->arc[i]);
-        if (arc < carrot->arc) {
-            arc = carrot->arc;
+        if (arc < from) {
+            arc = from;
             t = fraction_at(reference, arc, i);
         }
         Vec3 gap = vec3_axpy(to_x, -t, edge);
-        double distance = vec3_dot(gap, gap);
-        if (distance < best) best = distance, best_arc = arc, best_segment = i;
+        double distance = vec3_dot(gap, gap); // squared until the end
+        if (distance < best.distance) best = (Carrot){arc, i, distance};
     }
-    carrot->arc = best_arc;
-    carrot->segment = best_segment;
-    carrot->distance = sqrt(best);
+    best.distance = sqrt(best.distance);
+    return best;
+}
+
+Carrot carrot_locate(const Reference *reference, Vec3 x, double from, double to)
+{
+    from = clamp(from, 0.0, reference_length(reference));
+    return nearest(reference, x, from, fmax(to, from + 1e-9), segment_at(reference, from, 0));
 }
 
 Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
                         Vec3 x)
 {
-    advance(carrot, params, reference, x);
+    *carrot = nearest(reference, x, carrot->arc, carrot->arc + params->window, carrot->segment);
     int i = carrot->segment;
     double t = fraction_at(reference, carrot->arc, i);
     Vec3 here = vec3_lerp(reference->pos[i], reference->pos[i + 1], t);
@@ -65,7 +68,8 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Refere
         clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
     double arc = fmin(carrot->arc + lookahead, reference_length(reference));
     int j = segment_at(reference, arc, i);
-    Vec3 ahead = vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
+    Vec3 ahead =
+        vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
 
     double per_speed = speed > 1e-9 ? 1.0 / speed : 0.0;
     Vec3 tangent = vec3_scale(vel, per_speed);

@@ -45,18 +45,16 @@ static UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
 static UnitJet cross_jet(UnitJet a, UnitJet b)
 {
     Vec3 mixed = vec3_scale(vec3_cross(a.du, b.du), 2.0);
-    return (UnitJet){
-        vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
-        vec3_add(vec3_add(vec3_cross(a.ddu, b.u), mixed), vec3_cross(a.u, b.ddu))};
+    return (UnitJet){vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
+                     vec3_add(vec3_add(vec3_cross(a.ddu, b.u), mixed), vec3_cross(a.u, b.ddu))};
 }
 
 static UnitJet heading_jet(const Setpoint *to)
 {
     double c = cos(to->yaw), s = sin(to->yaw), rate = to->yaw_rate;
     Vec3 along = vec3(c, s, 0.0), across = vec3(-s, c, 0.0);
-    return (UnitJet){
-        along, vec3_scale(across, rate),
-        vec3_axpy(vec3_scale(across, to->yaw_acc), -rate * rate, along)};
+    return (UnitJet){along, vec3_scale(across, rate),
+                     vec3_axpy(vec3_scale(across, to->yaw_acc), -rate * rate, along)};
 }
 
 // The axis of a rotation that is far from none: r + r^T - 2 cos I = 2 (1 - cos) axis axis^T, read
@@ -104,9 +102,9 @@ void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params
     UnitJet b3c = unit_jet(a, da, dda, b3);
     UnitJet sideways = cross_jet(b3c, heading_jet(to));
     Vec3 b2_now = mat3_column(r, 1);
-    UnitJet b2c = unit_jet(sideways.u, sideways.du, sideways.ddu,
-                           vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u),
-                                     vec3(0.0, 1.0, 0.0)));
+    UnitJet b2c = unit_jet(
+        sideways.u, sideways.du, sideways.ddu,
+        vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u), vec3(0.0, 1.0, 0.0)));
     UnitJet b1c = cross_jet(b2c, b3c);
 
     Mat3 rc = mat3_from_columns(b1c.u, b2c.u, b3c.u);

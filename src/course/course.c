@@ -117,8 +117,8 @@ static Status parse_openings(Course *course, const JsonRef *root)
     static const char *const keys[] = {"name", "half_width"};
     JsonRef list, at;
     void *records = NULL;
-    Status status = parse_list(&list, &course->opening_count, &records, sizeof(Opening), root,
-                               "openings");
+    Status status =
+        parse_list(&list, &course->opening_count, &records, sizeof(Opening), root, "openings");
     course->openings = records;
     TRY(status);
     for (int i = 0; i < course->opening_count; i++) {
@@ -189,8 +189,8 @@ static Status parse_track_gate(Gate *gate, const JsonRef *at, const Course *cour
     bool reverse = name[0] == '-';
     int index = find_name(name + reverse, course->gates, course->gate_count, sizeof(Gate));
     if (index < 0) {
-        Status status = unknown_name("gate", name + reverse, course->gates, course->gate_count,
-                                     sizeof(Gate));
+        Status status =
+            unknown_name("gate", name + reverse, course->gates, course->gate_count, sizeof(Gate));
         return status_fail("%s: %s: %s", at->file, at->path, status.text);
     }
     *gate = course->gates[index];
@@ -307,8 +307,8 @@ Status course_load(Course **out, const char *folder)
     TRY(json_read(&document, file));
     JsonRef root = json_root(document, file);
     Course *course = calloc(1, sizeof *course);
-    Status status = course ? parse_course(course, &root, folder)
-                           : status_fail("%s: out of memory", file);
+    Status status =
+        course ? parse_course(course, &root, folder) : status_fail("%s: out of memory", file);
     json_free(document);
     if (!status.ok) {
         course_destroy(course);
@@ -333,9 +333,9 @@ void course_destroy(Course *course)
 Status course_find_track(int *track, const Course *course, const char *name)
 {
     *track = find_name(name, course->tracks, course->track_count, sizeof(Track));
-    return *track >= 0 ? status_ok()
-                       : unknown_name("track", name, course->tracks, course->track_count,
-                                      sizeof(Track));
+    return *track >= 0
+               ? status_ok()
+               : unknown_name("track", name, course->tracks, course->track_count, sizeof(Track));
 }
 
 Status course_find_opening(int *opening, const Course *course, const char *name)

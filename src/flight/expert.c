@@ -34,17 +34,21 @@ static double worst_ratio(const Flight *flight, double half_width)
     return worst;
 }
 
-// Flies one candidate. The plan's shape does not depend on the speed.
-static bool clears(SpeedCell *cell, const FlightSetup *setup, Keypoint chunk[CHUNK_KEYPOINTS],
+// Flies one candidate. The plan's shape does not depend on the speed. A miss that neither clears
+// nor betters the best candidate so far ends the flight.
+static bool clears(SpeedCell *cell, const FlightSetup *task, Keypoint chunk[CHUNK_KEYPOINTS],
                    double speed)
 {
+    const double enough = 1.0 - EXPERT_RESERVE;
+    FlightSetup setup = *task;
+    setup.give_up = fmax(cell->best_ratio, enough) * task->half_width;
     Reference plan;
     for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].speed = speed;
     if (!reference_from_chunk(&plan, chunk).ok) return false;
-    Flight flight = flight_fly(setup, &plan, flight_start(setup->model, &plan, speed), NULL);
-    double ratio = worst_ratio(&flight, setup->half_width);
+    Flight flight = flight_fly(&setup, &plan, flight_start(setup.model, &plan, speed), NULL);
+    double ratio = worst_ratio(&flight, setup.half_width);
     cell->best_ratio = fmin(cell->best_ratio, ratio);
-    return ratio <= 1.0 - EXPERT_RESERVE;
+    return ratio <= enough;
 }
 
 SpeedCell expert_search(const FlightSetup *setup, double speed_min, double speed_max)

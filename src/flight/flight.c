@@ -14,6 +14,13 @@ static Vec3 next_wind(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
                 keep * wind.z + spread * rng_normal(rng));
 }
 
+// Whether the gate settled last was missed by more than the setup allows.
+static bool gives_up(const FlightSetup *setup, const Referee *referee)
+{
+    return setup->give_up > 0.0 && referee->next > 0 &&
+           referee->gates[referee->next - 1].miss > setup->give_up;
+}
+
 static void record(FlightTrace *trace, double time, const QuadState *state, double arc)
 {
     if (!trace || trace->count >= trace->capacity) return;
@@ -34,51 +41,82 @@ QuadState flight_start(const QuadModel *model, const Reference *plan, double spe
     return state;
 }
 
-Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState state,
+void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *plan, QuadState start)
+{
+    *run = (FlightRun){
+        .setup = setup,
+        .plan = plan,
+        .state = start,
+        .referee = referee_make(setup->track, setup->half_width),
+        .rng = rng_make(setup->gusts.seed, setup->gusts.stream),
+        .limit = (long)((2.0 * reference_duration(plan) + 2.0) / setup->model->step),
+        .flight = {.end = FLIGHT_TIMED_OUT, .gate_count = setup->track->gate_count},
+    };
+}
+
+static bool over(FlightRun *run, FlightEnd end)
+{
+    run->flight.end = end;
+    return false;
+}
+
+bool flight_step(FlightRun *run)
+{
+    const FlightSetup *setup = run->setup;
+    const QuadModel *model = setup->model;
+    const ControlPreset *preset = setup->preset;
+    if (run->flight.steps >= run->limit) return over(run, FLIGHT_TIMED_OUT);
+    if (setup->gusts.speed > 0.0 && run->flight.steps % GUST_STEPS == 0)
+        run->wind = next_wind(run->wind, &setup->gusts, GUST_STEPS * model->step, &run->rng);
+
+    Vec3 before = run->state.pos_world;
+    Setpoint setpoint = carrot_advance(&run->carrot, &preset->carrot, run->plan, before);
+    if (run->carrot.arc >= reference_length(run->plan) - 0.05) return over(run, FLIGHT_FINISHED);
+    run->error_sum += run->carrot.distance;
+    run->flight.error_max = fmax(run->flight.error_max, run->carrot.distance);
+
+    Se3Output output;
+    double command[QUAD_MOTORS];
+    se3_control(&output, &preset->gains, &model->params, &run->state, &setpoint);
+    quad_mix(command, model, output.wrench);
+    quad_step(&run->state, model, command, run->wind);
+
+    double time = (double)run->flight.steps++ * model->step;
+    run->flight.crash = crash_check(setup->arena, &run->state);
+    if (run->flight.crash != CRASH_NONE) return over(run, FLIGHT_CRASHED);
+    referee_watch(&run->referee, before, run->state.pos_world, time, model->step);
+    run->path += vec3_distance(before, run->state.pos_world);
+    return gives_up(setup, &run->referee) ? over(run, FLIGHT_GIVEN_UP) : true;
+}
+
+void flight_replan(FlightRun *run, const Reference *plan)
+{
+    enum { REACH = 3 }; // m to either side of the same share of the way
+    double share = run->carrot.arc / reference_length(run->plan);
+    double arc = share * reference_length(plan);
+    run->carrot = carrot_locate(plan, run->state.pos_world, arc - REACH, arc + REACH);
+    run->plan = plan;
+}
+
+Flight flight_result(const FlightRun *run)
+{
+    Flight flight = run->flight;
+    double steps = (double)flight.steps;
+    flight.duration = steps * run->setup->model->step;
+    flight.speed_mean = flight.steps > 0 ? run->path / flight.duration : 0.0;
+    flight.error_mean = flight.steps > 0 ? run->error_sum / steps : 0.0;
+    flight.passed = referee_passed(&run->referee);
+    for (int i = 0; i < flight.gate_count; i++) flight.gates[i] = run->referee.gates[i];
+    return flight;
+}
+
+Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState start,
                   FlightTrace *trace)
 {
-    const QuadModel *model = setup->model;
-    const double end_of_path = reference_length(plan) - 0.05;
-    const long limit = (long)((2.0 * reference_duration(plan) + 2.0) / model->step);
-    Flight flight = {.end = FLIGHT_TIMED_OUT, .gate_count = setup->track->gate_count};
-    Referee referee = referee_make(setup->track, setup->half_width);
-    Carrot carrot = {0};
-    Rng rng = rng_make(setup->gusts.seed, setup->gusts.stream);
-    Vec3 wind = vec3(0.0, 0.0, 0.0);
-    double path = 0.0, error_sum = 0.0;
-
-    for (; flight.steps < limit; flight.steps++) {
-        double time = (double)flight.steps * model->step;
-        record(trace, time, &state, carrot.arc);
-        if (setup->gusts.speed > 0.0 && flight.steps % GUST_STEPS == 0)
-            wind = next_wind(wind, &setup->gusts, GUST_STEPS * model->step, &rng);
-
-        Setpoint setpoint = carrot_advance(&carrot, &setup->preset->carrot, plan, state.pos_world);
-        error_sum += carrot.distance;
-        flight.error_max = fmax(flight.error_max, carrot.distance);
-        if (carrot.arc >= end_of_path) {
-            flight.end = FLIGHT_FINISHED;
-            break;
-        }
-        Se3Output output;
-        double command[QUAD_MOTORS];
-        se3_control(&output, &setup->preset->gains, &model->params, &state, &setpoint);
-        quad_mix(command, model, output.wrench);
-        Vec3 before = state.pos_world;
-        quad_step(&state, model, command, wind);
-
-        flight.crash = crash_check(setup->arena, &state);
-        if (flight.crash != CRASH_NONE) {
-            flight.end = FLIGHT_CRASHED;
-            break;
-        }
-        referee_watch(&referee, before, state.pos_world, time, model->step);
-        path += vec3_distance(before, state.pos_world);
-    }
-    flight.duration = (double)flight.steps * model->step;
-    flight.speed_mean = flight.duration > 0.0 ? path / flight.duration : 0.0;
-    flight.error_mean = error_sum / (double)(flight.steps + 1);
-    flight.passed = referee_passed(&referee);
-    for (int i = 0; i < flight.gate_count; i++) flight.gates[i] = referee.gates[i];
-    return flight;
+    FlightRun run;
+    flight_begin(&run, setup, plan, start);
+    do {
+        record(trace, (double)run.flight.steps * setup->model->step, &run.state, run.carrot.arc);
+    } while (flight_step(&run));
+    return flight_result(&run);
 }

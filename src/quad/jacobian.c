@@ -24,7 +24,7 @@ static Quat times_rate(Quat q, Vec3 w)
 
 // The rate of change at s, and its change along d when the wrench changes by du.
 static Motion rate(const QuadModel *model, Motion s, QuadWrench u, Vec3 wind, Motion d,
-                      QuadWrench du, Motion *change)
+                   QuadWrench du, Motion *change)
 {
     Vec3 drag = model->params.drag;
     Mat3 r = quat_to_mat3(s.q), dr = rotation_change(s.q, d.q);
@@ -35,7 +35,7 @@ static Motion rate(const QuadModel *model, Motion s, QuadWrench u, Vec3 wind, Mo
     specific.z += u.force * model->inverse_mass;
     dspecific.z += du.force * model->inverse_mass;
     Motion out = {times_rate(s.q, s.w), mat3_mul_vec3(r, specific),
-                     vec3_mul(model->inverse_inertia, u.torque)};
+                  vec3_mul(model->inverse_inertia, u.torque)};
     out.v.z -= model->params.gravity;
     Vec3 gyro = vec3(s.w.y * s.w.z, s.w.z * s.w.x, s.w.x * s.w.y);
     out.w = vec3_add(out.w, vec3_mul(model->gyro, gyro));
@@ -43,8 +43,7 @@ static Motion rate(const QuadModel *model, Motion s, QuadWrench u, Vec3 wind, Mo
     change->v = vec3_add(mat3_mul_vec3(dr, specific), mat3_mul_vec3(r, dspecific));
     Vec3 dgyro = vec3(d.w.y * s.w.z + s.w.y * d.w.z, d.w.z * s.w.x + s.w.z * d.w.x,
                       d.w.x * s.w.y + s.w.x * d.w.y);
-    change->w =
-        vec3_add(vec3_mul(model->inverse_inertia, du.torque), vec3_mul(model->gyro, dgyro));
+    change->w = vec3_add(vec3_mul(model->inverse_inertia, du.torque), vec3_mul(model->gyro, dgyro));
     return out;
 }
 
@@ -55,21 +54,22 @@ static void step_along(double out[QUAD_TANGENT], const QuadState *state, const Q
 {
     double h = model->step;
     const double stage_time[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
-    const double decay[4] = {decay_at_start(model), model->decay_half,
-                             model->decay_half, model->decay_full};
+    const double decay[4] = {decay_at_start(model), model->decay_half, model->decay_half,
+                             model->decay_full};
     QuadWrench commanded = quad_wrench(model, command), initial = quad_wrench(model, state->thrust);
     QuadWrench dcommanded = quad_wrench(model, dcommand), dinitial = quad_wrench(model, &in[12]);
 
     Motion y = {state->attitude, state->vel_world, state->omega_body};
     Motion dy = {times_rate(y.q, vec3(in[3], in[4], in[5])), vec3(in[6], in[7], in[8]),
-                    vec3(in[9], in[10], in[11])};
+                 vec3(in[9], in[10], in[11])};
     Motion k = {0}, dk = {0}, sum = {0}, dsum = {0};
     Vec3 dacc_sum = {0};
     for (int stage = 0; stage < 4; stage++) {
         double reach = stage_time[stage] * h;
         Motion change;
-        k = rate(model, motion_axpy(y, reach, k), wrench_lagged(commanded, initial, decay[stage]), wind,
-                 motion_axpy(dy, reach, dk), wrench_lagged(dcommanded, dinitial, decay[stage]), &change);
+        k = rate(model, motion_axpy(y, reach, k), wrench_lagged(commanded, initial, decay[stage]),
+                 wind, motion_axpy(dy, reach, dk),
+                 wrench_lagged(dcommanded, dinitial, decay[stage]), &change);
         dk = change;
         sum = motion_axpy(sum, weight[stage], k);
         dsum = motion_axpy(dsum, weight[stage], dk);
@@ -81,12 +81,18 @@ static void step_along(double out[QUAD_TANGENT], const QuadState *state, const Q
     double per_square = 2.0 / (length * length);
     Vec3 dpos = vec3_axpy(vec3_scale(dy.v, h), h * h / 6.0, dacc_sum);
 
-    const double column[12] = {in[0] + dpos.x,        in[1] + dpos.y,
-                               in[2] + dpos.z,        per_square * turned.x,
-                               per_square * turned.y, per_square * turned.z,
-                               dnext.v.x,             dnext.v.y,
-                               dnext.v.z,             dnext.w.x,
-                               dnext.w.y,             dnext.w.z};
+    const double column[12] = {in[0] + dpos.x,
+                               in[1] + dpos.y,
+                               in[2] + dpos.z,
+                               per_square * turned.x,
+                               per_square * turned.y,
+                               per_square * turned.z,
+                               dnext.v.x,
+                               dnext.v.y,
+                               dnext.v.z,
+                               dnext.w.x,
+                               dnext.w.y,
+                               dnext.w.z};
     for (int i = 0; i < 12; i++) out[i] = column[i];
     for (int i = 0; i < 4; i++)
         out[12 + i] = dcommand[i] + model->decay_full * (in[12 + i] - dcommand[i]);

@@ -27,15 +27,16 @@ void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted)
     double scale = spread > limit ? limit / spread : 1.0;
     roll *= scale, pitch *= scale;
 
-    // Yaw widens the spread to |roll - pitch| + |roll + pitch| + 2 |yaw| and gets what is left.
-    double room = 0.5 * (limit - fabs(roll - pitch) - fabs(roll + pitch));
-    yaw = clamp(yaw, -room, room);
+    // The collective moves all four motors into their range together.
+    const double share[4] = {roll - pitch, roll + pitch, pitch - roll, -roll - pitch};
+    double reach = 0.5 * scale * spread; // the largest of them
+    double collective = clamp(0.25 * wanted.force, reach, limit - reach);
 
-    // The collective moves all four into the range together.
-    double share[4] = {roll - pitch + yaw, roll + pitch - yaw, pitch - roll + yaw,
-                       -roll - pitch - yaw};
-    double low = fmin(fmin(share[0], share[1]), fmin(share[2], share[3]));
-    double high = fmax(fmax(share[0], share[1]), fmax(share[2], share[3]));
-    double collective = clamp(0.25 * wanted.force, -low, limit - high);
-    for (int i = 0; i < QUAD_MOTORS; i++) thrust[i] = clamp(collective + share[i], 0.0, limit);
+    // Yaw gets what is left: up for the first and third motor, down for the others, or the reverse.
+    double odd = fabs(roll - pitch), even = fabs(roll + pitch);
+    double most = fmin(limit - collective - odd, collective - even);
+    double least = -fmin(collective - odd, limit - collective - even);
+    yaw = clamp(yaw, fmin(least, 0.0), fmax(most, 0.0));
+    for (int i = 0; i < QUAD_MOTORS; i++)
+        thrust[i] = clamp(collective + share[i] + (i % 2 ? -yaw : yaw), 0.0, limit);
 }

@@ -1,0 +1,110 @@
+// The state-based race study: tasks of a course, planners that fly them, results, demonstrations.
+#ifndef FACET_RACE_H
+#define FACET_RACE_H
+
+#include <facet/factor.h>
+#include <facet/flight.h>
+
+// ---- A study ----------------------------------------------------------------------------------
+
+typedef struct RaceOptions {
+    const char *courses; // folder; NULL for the one that ships with Facet
+    const char *quad;    // JSON file of the vehicle; NULL for the default
+    const char *preset;  // of the controller; NULL for "race"
+    int threads;         // 0 for all processors
+    bool quiet;          // no progress
+} RaceOptions;
+
+// A course with its vehicle, controller and speed map. Constant once open, but for the pool.
+typedef struct Race {
+    Course *course;
+    QuadModel model;
+    ControlPreset preset;
+    SpeedMap speeds;
+    ThreadPool *pool;
+    FactorSpace *factors; // track, size
+} Race;
+
+// Loads the course and searches its speed map.
+Status race_open(Race **race, const RaceOptions *options);
+void race_close(Race *race);
+
+// The feasible tasks, track by track. `tasks` holds race_task_max; returns how many there are.
+int race_task_max(const Race *race);
+int race_feasible_tasks(CourseTask *tasks, const Race *race);
+
+double race_reference_speed(const Race *race, CourseTask task); // m/s
+FlightSetup race_setup(const Race *race, CourseTask task);
+FactorTask race_factor_task(CourseTask task);
+
+// ---- Planners ---------------------------------------------------------------------------------
+
+// Anything that turns a task into a plan. `plan` may be called from several threads at once.
+typedef struct Planner {
+    const char *name;
+    Status (*plan)(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task,
+                   uint64_t seed, void *context);
+    void *context;
+} Planner;
+
+// The expert at the speed map's speed.
+Planner race_expert(void);
+
+// ---- Flights ----------------------------------------------------------------------------------
+
+typedef struct RaceResult {
+    CourseTask task;
+    bool held_out;
+    uint64_t seed;
+    Flight flight;
+    double speed_generated; // m/s, mean over the plan's keypoints
+    double speed_reference; // m/s, from the speed map
+    double error;           // m, mean distance of the flown path from the expert's path
+} RaceResult;
+
+// Plans and flies one task from its start, at the reference speed, in gusts of this strength.
+Status race_fly(RaceResult *result, const Race *race, const Planner *planner, CourseTask task,
+                uint64_t seed, double gusts);
+
+// The same for many tasks, in parallel. Fails with the first planner's failure.
+Status race_fly_all(RaceResult *results, const Race *race, const Planner *planner,
+                    const CourseTask *tasks, int count, uint64_t seed, double gusts,
+                    Progress *progress);
+
+typedef struct RaceTally {
+    int passed, gates;
+} RaceTally;
+
+typedef struct RaceTotals {
+    RaceTally all, training, held_out;
+    int crashes;
+} RaceTotals;
+
+RaceTotals race_totals(const RaceResult *results, int count);
+
+// ---- Demonstrations ---------------------------------------------------------------------------
+
+typedef struct DemoOptions {
+    int rollouts; // a feasible task
+    uint64_t seed;
+    double start_spread;  // m, standard deviation of the start's offset on each axis
+    double speed_least;   // of the start speed, as a share of the reference; the most is 1
+    double gust_speed;    // m/s
+    const Planner *pilot; // flies stretches in the expert's stead; NULL for none
+    double pilot_share;   // of the stretches
+} DemoOptions;
+
+DemoOptions demo_defaults(void);
+
+// Flies rollouts of every feasible task and writes them with the expert's commands as labels.
+// docs/demonstrations.md describes the file. The same options give the same bytes at any number
+// of threads.
+Status race_write_demos(const char *path, const Race *race, const DemoOptions *options, bool quiet);
+
+// ---- The paper's figures ----------------------------------------------------------------------
+
+// The paper's highest feasible speed of a task by name, m/s: 0 for infeasible, -1 when the paper
+// has no such task.
+double paper_speed(const char *track, const char *size);
+
+#endif

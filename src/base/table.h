@@ -1,0 +1,34 @@
+// Aligned tables for a person: a header, columns of text and numbers, rules between groups.
+//
+// A table fills up cell by cell and row by row, and prints once its widths are known. It keeps to
+// 80 columns: when it would be wider, the gaps close up first, and then the widest left-aligned
+// column is cut with "…". Numbers are never cut.
+#ifndef FACET_BASE_TABLE_H
+#define FACET_BASE_TABLE_H
+
+#include <stdio.h>
+
+typedef enum TableAlign { TABLE_LEFT, TABLE_RIGHT } TableAlign;
+
+typedef struct TableColumn {
+    const char *header;
+    TableAlign align;
+} TableColumn;
+
+typedef struct Table Table;
+
+// The columns are copied. Ends the program when memory runs out, as do the calls below.
+Table *table_create(const TableColumn *columns, int count);
+void table_destroy(Table *table);
+
+// Fills the next cell; after the last column a new row begins by itself.
+void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A line across the table before the next row. Only between rows.
+void table_rule(Table *table);
+
+// Prints the rows so far. On a terminal the header is bold and the rules are dim, unless NO_COLOR
+// is set.
+void table_print(const Table *table, FILE *stream);
+
+#endif

@@ -1,0 +1,107 @@
+// facet fly: flies tasks of the race study and shows what became of them.
+#include "commands.h"
+#include "show_race.h"
+
+#include <stdlib.h>
+
+typedef struct FlyOptions {
+    CommonOptions common;
+    StudyOptions study;
+    TextList tasks;
+    bool expert;
+    double gusts;
+} FlyOptions;
+
+// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
+static Status choose_tasks(CourseTask *tasks, int *count, const Race *race, const TextList *names)
+{
+    *count = names->count;
+    if (names->count == 0) *count = race_feasible_tasks(tasks, race);
+    for (int i = 0; i < names->count; i++) {
+        TRY(course_find_task(&tasks[i], race->course, names->items[i]));
+        if (!speed_map_at(&race->speeds, tasks[i])->feasible)
+            return status_fail("task %s: no speed clears every gate, so there is nothing to fly",
+                               names->items[i]);
+    }
+    return status_ok();
+}
+
+static Status fly(const Race *race, const FlyOptions *options)
+{
+    size_t room = (size_t)race_task_max(race) + TEXT_LIST_MAX;
+    CourseTask *tasks = calloc(room, sizeof *tasks);
+    RaceResult *results = calloc(room, sizeof *results);
+    int count = 0;
+    Status status = tasks && results ? choose_tasks(tasks, &count, race, &options->tasks)
+                                     : status_fail("out of memory for the flights");
+    if (status.ok) {
+        Planner planner = race_expert();
+        Progress *progress = progress_begin("flights", count, options->common.quiet);
+        status = race_fly_all(results, race, &planner, tasks, count, options->common.seed,
+                              options->gusts, progress);
+        progress_end(progress);
+    }
+    if (status.ok) show_results(race, results, count);
+    if (status.ok && options->common.json)
+        status = json_write(json_from_results(race, results, count), options->common.json);
+    free(tasks);
+    free(results);
+    return status;
+}
+
+// Opens the study and flies; what `fly` and `race` have in common.
+static int run(const char *command, const FlyOptions *options)
+{
+    Race *race;
+    Status status = study_open(&race, &options->common, &options->study);
+    if (status.ok) status = fly(race, options);
+    race_close(race);
+    return status.ok ? EXIT_DONE : command_failed(command, status);
+}
+
+int cmd_fly(int argc, char **argv)
+{
+    FlyOptions fly_options = {.common = common_defaults(), .study = {.preset = "race"}};
+    const Option options[] = {
+        option_flag("expert", &fly_options.expert, "fly the expert's own command"),
+        option_list("task", &fly_options.tasks, "TRACK/SIZE",
+                    "only this task; may be given again (default: all feasible)"),
+        option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
+                      "standard deviation of the wind on each axis"),
+        STUDY_OPTIONS(fly_options.study),
+    };
+    const Usage usage = {
+        .command = "fly",
+        .description = "Flies tasks closed loop at 600 Hz and shows, for each, the gates passed, "
+                       "the worst miss beside the half-width, the plan's speed beside the "
+                       "reference, and the mean distance from the expert's path.",
+        .example = "facet fly --expert --task race4/standard",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &fly_options.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!fly_options.expert)
+        return command_misused(usage.command, status_fail("expected --expert: there is no trained "
+                                                          "policy to fly yet"));
+    return run(usage.command, &fly_options);
+}
+
+int cmd_race(int argc, char **argv)
+{
+    FlyOptions fly_options = {.common = common_defaults(), .study = {.preset = "race"}};
+    const Option options[] = {STUDY_OPTIONS(fly_options.study)};
+    const Usage usage = {
+        .command = "race",
+        .description = "The main job: flies every feasible task of the course and prints the "
+                       "table of gates passed. For now the expert flies.",
+        .example = "facet race --json race.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &fly_options.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    return run(usage.command, &fly_options);
+}

@@ -1,0 +1,32 @@
+// What the commands of the race study share: their options, tables and JSON.
+#ifndef FACET_CLI_SHOW_RACE_H
+#define FACET_CLI_SHOW_RACE_H
+
+#include "args.h"
+#include "base/json.h"
+
+#include <facet/race.h>
+
+// Options of every command that opens a race study, beside the common ones.
+typedef struct StudyOptions {
+    const char *quad;   // file; NULL for the default vehicle
+    const char *preset; // of the controller
+} StudyOptions;
+
+// Their rows in a command's table of options.
+#define STUDY_OPTIONS(study)                                                                       \
+    option_text("preset", &(study).preset, "NAME", "gains and carrot of the controller"),          \
+        option_text("quad", &(study).quad, "FILE", "JSON file of the vehicle's parameters")
+
+// Opens the study that the options describe.
+Status study_open(Race **race, const CommonOptions *common, const StudyOptions *study);
+
+// The speed map, with the paper's speeds where it has them.
+void show_speeds(const Race *race);
+Json *json_from_speeds(const Race *race);
+
+// Results of flights: a row a task, and the totals.
+void show_results(const Race *race, const RaceResult *results, int count);
+Json *json_from_results(const Race *race, const RaceResult *results, int count);
+
+#endif

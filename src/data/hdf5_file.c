@@ -1,0 +1,437 @@
+// HDF5 files through the HDF5 library (see hdf5_file.h).
+#include "hdf5_file.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct Hdf5File {
+    hid_t id;
+    char shown[256]; // the name in messages; the end of a long path
+};
+
+// ---- Messages -------------------------------------------------------------------------------
+
+Status hdf5_wrong(const Hdf5File *file, const char *object, const char *format, ...)
+{
+    char text[sizeof(Status)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return status_fail("%s: %s: %s", file->shown, object, text);
+}
+
+static herr_t keep_description(unsigned depth, const H5E_error2_t *error, void *out)
+{
+    (void)depth;
+    snprintf(out, 160, "%s", error->desc ? error->desc : "");
+    return 1;
+}
+
+// What the library says was the first cause of the call that has just failed.
+static const char *cause(char out[160])
+{
+    snprintf(out, 160, "unknown error");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_description, out);
+    return out;
+}
+
+static Status library_failed(const Hdf5File *file, const char *object, const char *verb)
+{
+    char text[160];
+    return hdf5_wrong(file, object, "cannot %s: %s", verb, cause(text));
+}
+
+// Ends the life of an identifier of any type; a negative one never lived.
+static void release(hid_t id)
+{
+    if (id >= 0) H5Idec_ref(id);
+}
+
+// ---- Files ----------------------------------------------------------------------------------
+
+static Status make_file(Hdf5File **file, const char *shown)
+{
+    *file = malloc(sizeof **file);
+    if (!*file) return status_fail("%s: out of memory", shown);
+    (*file)->id = H5I_INVALID_HID;
+    size_t length = strlen(shown), room = sizeof(*file)->shown - sizeof "…";
+    snprintf((*file)->shown, sizeof(*file)->shown, "%s%s", length > room ? "…" : "",
+             length > room ? shown + length - room : shown);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return status_ok();
+}
+
+Status hdf5_create_image(Hdf5File **file, const char *shown)
+{
+    enum { GROWTH = 1 << 20 }; // bytes the image grows by
+    TRY(make_file(file, shown));
+    // Images are told apart by their names.
+    char name[64];
+    snprintf(name, sizeof name, "image %p", (void *)*file);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    bool made = access >= 0 && H5Pset_fapl_core(access, GROWTH, false) >= 0 &&
+                ((*file)->id = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access)) >= 0;
+    Status status = made ? status_ok() : library_failed(*file, "/", "create");
+    release(access);
+    if (!status.ok) {
+        hdf5_close(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+// Says why a path cannot be an HDF5 file, before the library is asked.
+static Status check_readable(const Hdf5File *file, const char *path)
+{
+    struct stat info;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK);
+    int failed = descriptor < 0 || fstat(descriptor, &info) != 0, error = errno;
+    if (descriptor >= 0) close(descriptor);
+    if (failed) return status_fail("%s: cannot open: %s", file->shown, strerror(error));
+    const char *found = S_ISDIR(info.st_mode)    ? "a folder"
+                        : !S_ISREG(info.st_mode) ? "something else"
+                        : info.st_size == 0      ? "an empty file"
+                        : H5Fis_hdf5(path) <= 0  ? "other content"
+                                                 : NULL;
+    if (found) return status_fail("%s: expected an HDF5 file, found %s", file->shown, found);
+    return status_ok();
+}
+
+Status hdf5_open(Hdf5File **file, const char *path)
+{
+    TRY(make_file(file, path));
+    Status status = check_readable(*file, path);
+    if (status.ok && ((*file)->id = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)) < 0) {
+        char text[160];
+        status = status_fail("%s: expected a whole HDF5 file, found a truncated or damaged one: %s",
+                             (*file)->shown, cause(text));
+    }
+    if (!status.ok) {
+        hdf5_close(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+void hdf5_close(Hdf5File *file)
+{
+    if (!file) return;
+    if (file->id >= 0) H5Fclose(file->id);
+    free(file);
+}
+
+// ---- Writing --------------------------------------------------------------------------------
+
+Status hdf5_add_group(Hdf5File *file, const char *path)
+{
+    hid_t creation = H5Pcreate(H5P_GROUP_CREATE), group = H5I_INVALID_HID;
+    bool made = creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
+                (group = H5Gcreate2(file->id, path, H5P_DEFAULT, creation, H5P_DEFAULT)) >= 0;
+    Status status = made ? status_ok() : library_failed(file, path, "write");
+    release(group);
+    release(creation);
+    return status;
+}
+
+static Status add_attribute(Hdf5File *file, const char *object, const char *name, hid_t stored,
+                            hid_t given, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR), attribute = H5I_INVALID_HID;
+    bool made = space >= 0 && stored >= 0 &&
+                (attribute = H5Acreate_by_name(file->id, object, name, stored, space, H5P_DEFAULT,
+                                               H5P_DEFAULT, H5P_DEFAULT)) >= 0 &&
+                H5Awrite(attribute, given, value) >= 0;
+    Status status = made ? status_ok() : library_failed(file, object, "write an attribute");
+    release(attribute);
+    release(space);
+    return status;
+}
+
+// A UTF-8 text of variable length, or of `length` bytes with a final zero.
+static hid_t text_type(size_t length, H5T_cset_t letters)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && H5Tset_size(type, length) >= 0 && H5Tset_cset(type, letters) >= 0) return type;
+    release(type);
+    return H5I_INVALID_HID;
+}
+
+Status hdf5_add_text(Hdf5File *file, const char *object, const char *attribute, const char *text)
+{
+    hid_t type = text_type(H5T_VARIABLE, H5T_CSET_UTF8);
+    Status status = add_attribute(file, object, attribute, type, type, &text);
+    release(type);
+    return status;
+}
+
+Status hdf5_add_integer(Hdf5File *file, const char *object, const char *attribute, int64_t value)
+{
+    return add_attribute(file, object, attribute, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+Status hdf5_add_matrix(Hdf5File *file, const char *path, const double *values, int rows,
+                       int columns)
+{
+    hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
+    hid_t space = H5Screate_simple(2, shape, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t array = H5I_INVALID_HID;
+    bool made = space >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
+                (array = H5Dcreate2(file->id, path, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation,
+                                    H5P_DEFAULT)) >= 0 &&
+                H5Dwrite(array, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    Status status = made ? status_ok() : library_failed(file, path, "write");
+    release(array);
+    release(creation);
+    release(space);
+    return status;
+}
+
+Status hdf5_image(void **bytes, size_t *size, Hdf5File *file)
+{
+    *bytes = NULL;
+    *size = 0;
+    ssize_t length =
+        H5Fflush(file->id, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file->id, NULL, 0);
+    if (length < 0) return library_failed(file, "/", "write");
+    void *copy = malloc((size_t)length);
+    if (!copy) return status_fail("%s: out of memory for %zd bytes", file->shown, length);
+    if (H5Fget_file_image(file->id, copy, (size_t)length) != length) {
+        free(copy);
+        return library_failed(file, "/", "write");
+    }
+    *bytes = copy;
+    *size = (size_t)length;
+    return status_ok();
+}
+
+// ---- Reading: objects -----------------------------------------------------------------------
+
+static Hdf5Kind kind_at(hid_t location, const char *path)
+{
+    hid_t object = H5Oopen(location, path, H5P_DEFAULT);
+    if (object < 0) return HDF5_NOTHING;
+    H5I_type_t type = H5Iget_type(object);
+    release(object);
+    return type == H5I_GROUP ? HDF5_GROUP : type == H5I_DATASET ? HDF5_ARRAY : HDF5_OTHER;
+}
+
+Hdf5Kind hdf5_kind(const Hdf5File *file, const char *path) { return kind_at(file->id, path); }
+
+typedef struct ChildList {
+    char (*names)[HDF5_NAME_SIZE];
+    int count, capacity;
+    Hdf5Kind kind;
+    const char *prefix;
+    Status status;
+} ChildList;
+
+static herr_t visit_child(hid_t group, const char *name, const H5L_info_t *info, void *context)
+{
+    (void)info;
+    ChildList *list = context;
+    if (strncmp(name, list->prefix, strlen(list->prefix)) != 0) return 0;
+    if (kind_at(group, name) != list->kind) return 0;
+    if (strlen(name) >= HDF5_NAME_SIZE) {
+        list->status = status_fail("expected names of at most %d bytes, found '%.60s…'",
+                                   HDF5_NAME_SIZE - 1, name);
+        return 1;
+    }
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 64;
+        void *names = realloc(list->names, (size_t)capacity * sizeof *list->names);
+        if (!names) {
+            list->status = status_fail("out of memory for %d names", capacity);
+            return 1;
+        }
+        list->names = names;
+        list->capacity = capacity;
+    }
+    strcpy(list->names[list->count++], name);
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b) { return text_natural_compare(a, b); }
+
+Status hdf5_children(char (**names)[HDF5_NAME_SIZE], int *count, const Hdf5File *file,
+                     const char *group, Hdf5Kind kind, const char *prefix)
+{
+    *names = NULL;
+    *count = 0;
+    ChildList list = {.kind = kind, .prefix = prefix, .status = status_ok()};
+    hid_t id = H5Gopen2(file->id, group, H5P_DEFAULT);
+    bool visited =
+        id >= 0 && H5Literate(id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit_child, &list) >= 0;
+    Status status = visited ? status_ok() : library_failed(file, group, "list");
+    release(id);
+    if (!list.status.ok) status = hdf5_wrong(file, group, "%s", list.status.text);
+    if (!status.ok) {
+        free(list.names);
+        return status;
+    }
+    if (list.count > 0) qsort(list.names, (size_t)list.count, sizeof *list.names, compare_names);
+    *names = list.names;
+    *count = list.count;
+    return status_ok();
+}
+
+// ---- Reading: attributes --------------------------------------------------------------------
+
+static const char *describe_type(hid_t type)
+{
+    switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+        return "integers";
+    case H5T_FLOAT:
+        return "floats";
+    case H5T_STRING:
+        return "text";
+    case H5T_ENUM:
+        return "an enumeration";
+    case H5T_COMPOUND:
+        return "a compound";
+    case H5T_REFERENCE:
+        return "a reference";
+    default:
+        return "another type";
+    }
+}
+
+bool hdf5_has_attribute(const Hdf5File *file, const char *object, const char *attribute)
+{
+    return H5Aexists_by_name(file->id, object, attribute, H5P_DEFAULT) > 0;
+}
+
+// Opens an attribute of one element and of one class.
+static Status open_attribute(hid_t *attribute, hid_t *type, const Hdf5File *file,
+                             const char *object, const char *name, H5T_class_t class,
+                             const char *expected)
+{
+    *attribute = *type = H5I_INVALID_HID;
+    if (!hdf5_has_attribute(file, object, name))
+        return hdf5_wrong(file, object, "attribute '%s': expected %s, found nothing", name,
+                          expected);
+    if ((*attribute = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT)) < 0 ||
+        (*type = H5Aget_type(*attribute)) < 0)
+        return library_failed(file, object, "read an attribute");
+    if (H5Tget_class(*type) != class)
+        return hdf5_wrong(file, object, "attribute '%s': expected %s, found %s", name, expected,
+                          describe_type(*type));
+    hid_t space = H5Aget_space(*attribute);
+    hssize_t elements = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    release(space);
+    if (elements != 1)
+        return hdf5_wrong(file, object, "attribute '%s': expected %s, found %lld of them", name,
+                          expected, (long long)elements);
+    return status_ok();
+}
+
+// Reads a text of variable or fixed length; NULL when the library fails or memory ends.
+static char *read_text(hid_t attribute, hid_t type)
+{
+    bool variable = H5Tis_variable_str(type) > 0;
+    size_t size = variable ? H5T_VARIABLE : H5Tget_size(type) + 1;
+    hid_t memory_type = text_type(size, H5Tget_cset(type));
+    char *text = NULL, *kept = variable ? NULL : calloc(size, 1);
+    if (memory_type < 0) {
+        free(kept);
+        kept = NULL;
+    } else if (variable && H5Aread(attribute, memory_type, &text) >= 0) {
+        // An attribute that nobody has written holds no text at all.
+        kept = strdup(text ? text : "");
+        H5free_memory(text);
+    } else if (kept && H5Aread(attribute, memory_type, kept) < 0) {
+        free(kept);
+        kept = NULL;
+    }
+    release(memory_type);
+    return kept;
+}
+
+Status hdf5_text(char **text, const Hdf5File *file, const char *object, const char *name)
+{
+    *text = NULL;
+    hid_t attribute, type;
+    Status status = open_attribute(&attribute, &type, file, object, name, H5T_STRING, "a text");
+    if (status.ok && !(*text = read_text(attribute, type)))
+        status = library_failed(file, object, "read an attribute");
+    release(type);
+    release(attribute);
+    return status;
+}
+
+Status hdf5_integer(int64_t *value, const Hdf5File *file, const char *object, const char *name)
+{
+    *value = 0;
+    hid_t attribute, type;
+    Status status =
+        open_attribute(&attribute, &type, file, object, name, H5T_INTEGER, "an integer");
+    if (status.ok && H5Aread(attribute, H5T_NATIVE_INT64, value) < 0)
+        status = library_failed(file, object, "read an attribute");
+    release(type);
+    release(attribute);
+    return status;
+}
+
+// ---- Reading: matrices ----------------------------------------------------------------------
+
+static Status check_matrix(hsize_t shape[2], const Hdf5File *file, const char *path, hid_t type,
+                           hid_t space)
+{
+    H5T_class_t class = H5Tget_class(type);
+    int dimensions = H5Sget_simple_extent_ndims(space);
+    if (class != H5T_FLOAT && class != H5T_INTEGER)
+        return hdf5_wrong(file, path, "expected a matrix of numbers, found %s",
+                          describe_type(type));
+    if (dimensions != 2)
+        return hdf5_wrong(file, path, "expected a matrix of 2 dimensions, found %d", dimensions);
+    if (H5Sget_simple_extent_dims(space, shape, NULL) != 2)
+        return library_failed(file, path, "read");
+    if (shape[0] < 1 || shape[1] < 1 || shape[0] > INT_MAX || shape[1] > INT_MAX)
+        return hdf5_wrong(file, path, "expected a matrix of 1x1 or more, found %llux%llu",
+                          (unsigned long long)shape[0], (unsigned long long)shape[1]);
+    return status_ok();
+}
+
+Status hdf5_matrix_shape(int *rows, int *columns, const Hdf5File *file, const char *path)
+{
+    Hdf5Kind kind = hdf5_kind(file, path);
+    if (kind != HDF5_ARRAY)
+        return hdf5_wrong(file, path, "expected a matrix of numbers, found %s",
+                          kind == HDF5_NOTHING ? "nothing"
+                          : kind == HDF5_GROUP ? "a group"
+                                               : "another object");
+    hsize_t shape[2] = {0, 0};
+    hid_t type = H5I_INVALID_HID, space = H5I_INVALID_HID;
+    hid_t array = H5Dopen2(file->id, path, H5P_DEFAULT);
+    bool opened =
+        array >= 0 && (type = H5Dget_type(array)) >= 0 && (space = H5Dget_space(array)) >= 0;
+    Status status =
+        opened ? check_matrix(shape, file, path, type, space) : library_failed(file, path, "read");
+    release(space);
+    release(type);
+    release(array);
+    *rows = (int)shape[0];
+    *columns = (int)shape[1];
+    return status;
+}
+
+Status hdf5_matrix(double *values, const Hdf5File *file, const char *path)
+{
+    hid_t array = H5Dopen2(file->id, path, H5P_DEFAULT);
+    bool read =
+        array >= 0 && H5Dread(array, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    Status status = read ? status_ok() : library_failed(file, path, "read");
+    release(array);
+    return status;
+}

@@ -1,0 +1,69 @@
+// Normalisation to [-1, 1], channel by channel (see facet/normalizer.h).
+#include <facet/normalizer.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+static bool is_constant(double min, double max)
+{
+    return max - min <= 1e-12 * fmax(fabs(min), fabs(max));
+}
+
+Status normalizer_create(Normalizer **out, const double *min, const double *max, int dim,
+                         NormalizerConstant constant)
+{
+    assert(dim > 0 && "there is something to normalise");
+    *out = NULL;
+    for (int i = 0; i < dim; i++) {
+        if (!isfinite(min[i]) || !isfinite(max[i]) || !isfinite(max[i] - min[i]) || min[i] > max[i])
+            return status_fail("channel %d: expected a finite range, found %g to %g", i, min[i],
+                               max[i]);
+        if (constant == NORMALIZER_CONSTANT_REFUSED && is_constant(min[i], max[i]))
+            return status_fail("channel %d: expected values that differ, found the constant %.10g",
+                               i, min[i]);
+    }
+    Normalizer *normalizer = malloc(sizeof *normalizer);
+    double *ranges = malloc(2 * (size_t)dim * sizeof *ranges);
+    if (!normalizer || !ranges) {
+        free(normalizer);
+        free(ranges);
+        return status_fail("out of memory for a normalizer of %d channels", dim);
+    }
+    *normalizer = (Normalizer){.dim = dim, .min = ranges, .max = ranges + dim};
+    for (int i = 0; i < dim; i++) {
+        normalizer->min[i] = min[i];
+        normalizer->max[i] = is_constant(min[i], max[i]) ? min[i] : max[i];
+    }
+    *out = normalizer;
+    return status_ok();
+}
+
+void normalizer_destroy(Normalizer *normalizer)
+{
+    if (!normalizer) return;
+    free(normalizer->min); // `max` is the second half of the same block
+    free(normalizer);
+}
+
+void normalizer_apply(double *out, const Normalizer *normalizer, const double *in, size_t rows)
+{
+    int dim = normalizer->dim;
+    for (size_t row = 0; row < rows; row++)
+        for (int i = 0; i < dim; i++) {
+            size_t at = row * (size_t)dim + (size_t)i;
+            double min = normalizer->min[i], max = normalizer->max[i];
+            out[at] = min == max ? 0.0 : 2.0 * ((in[at] - min) / (max - min)) - 1.0;
+        }
+}
+
+void normalizer_invert(double *out, const Normalizer *normalizer, const double *in, size_t rows)
+{
+    int dim = normalizer->dim;
+    for (size_t row = 0; row < rows; row++)
+        for (int i = 0; i < dim; i++) {
+            size_t at = row * (size_t)dim + (size_t)i;
+            double min = normalizer->min[i], max = normalizer->max[i], y = in[at];
+            out[at] = min == max ? min : min * (0.5 - 0.5 * y) + max * (0.5 + 0.5 * y);
+        }
+}

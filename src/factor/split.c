@@ -1,0 +1,84 @@
+// A set of tasks held out of training, kept as sorted task numbers (see facet/factor.h).
+#include <facet/factor.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct FactorSplit {
+    FactorSpace *space;
+    int64_t *tasks; // ascending, each once
+    int count, capacity;
+};
+
+Status factor_split_create(FactorSplit **out, const FactorSpace *space)
+{
+    *out = NULL;
+    FactorSplit *split = calloc(1, sizeof *split);
+    if (!split) return status_fail("out of memory for a split");
+    Status status = factor_space_copy(&split->space, space);
+    if (!status.ok) {
+        free(split);
+        return status;
+    }
+    *out = split;
+    return status_ok();
+}
+
+void factor_split_destroy(FactorSplit *split)
+{
+    if (!split) return;
+    factor_space_destroy(split->space);
+    free(split->tasks);
+    free(split);
+}
+
+// The place of a task number: the first that is not smaller.
+static int place_of(const FactorSplit *split, int64_t task)
+{
+    int low = 0, high = split->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (split->tasks[middle] < task)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+Status factor_split_add(FactorSplit *split, FactorTask task)
+{
+    int64_t number = factor_task_index(split->space, task);
+    int place = place_of(split, number);
+    if (place < split->count && split->tasks[place] == number) return status_ok();
+    if (split->count == split->capacity) {
+        int capacity = split->capacity ? 2 * split->capacity : 16;
+        int64_t *tasks = realloc(split->tasks, (size_t)capacity * sizeof *tasks);
+        if (!tasks) return status_fail("out of memory for a split of %d tasks", capacity);
+        split->tasks = tasks;
+        split->capacity = capacity;
+    }
+    memmove(&split->tasks[place + 1], &split->tasks[place],
+            (size_t)(split->count - place) * sizeof *split->tasks);
+    split->tasks[place] = number;
+    split->count++;
+    return status_ok();
+}
+
+bool factor_split_contains(const FactorSplit *split, FactorTask task)
+{
+    int64_t number = factor_task_index(split->space, task);
+    int place = place_of(split, number);
+    return place < split->count && split->tasks[place] == number;
+}
+
+int factor_split_count(const FactorSplit *split) { return split->count; }
+
+FactorTask factor_split_task(const FactorSplit *split, int index)
+{
+    assert(index >= 0 && index < split->count && "the split has this task");
+    return factor_task_at(split->space, split->tasks[index]);
+}
+
+const FactorSpace *factor_split_space(const FactorSplit *split) { return split->space; }

@@ -1,0 +1,240 @@
+// Files appear whole or not at all: full disk, wrong names, links, devices, interrupts.
+#define _XOPEN_SOURCE 700 // realpath
+#include "testing.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char start[FILE_PATH_MAX], scratch[FILE_PATH_MAX];
+
+// Every test works in a folder of its own, which must be empty again at the end.
+static int enter_scratch(void **state)
+{
+    (void)state;
+    if (!getcwd(start, sizeof start)) return -1;
+    strcpy(scratch, "file_test_XXXXXX");
+    return mkdtemp(scratch) && chdir(scratch) == 0 ? 0 : -1;
+}
+
+static int leave_scratch(void **state)
+{
+    (void)state;
+    if (chdir(start) != 0) return -1;
+    if (rmdir(scratch) == 0) return 0;
+    print_error("%s is not empty\n", scratch);
+    return -1;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    char *text;
+    size_t size;
+    assert_ok(file_read(&text, &size, path));
+    assert_int_equal(size, strlen(expected));
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static int entries(const char *folder)
+{
+    DIR *stream = opendir(folder);
+    assert_non_null(stream);
+    int count = 0;
+    while (readdir(stream)) count++;
+    closedir(stream);
+    return count - 2; // . and ..
+}
+
+static void content_is_replaced_whole(void **state)
+{
+    (void)state;
+    assert_ok(file_write("a.txt", "first", 5));
+    assert_content("a.txt", "first");
+    assert_ok(file_write("a.txt", "second", 6));
+    assert_content("a.txt", "second");
+    assert_int_equal(entries("."), 1);
+    unlink("a.txt");
+}
+
+static void nothing_shows_before_the_commit(void **state)
+{
+    (void)state;
+    AtomicFile file;
+    assert_ok(atomic_begin(&file, "a.txt"));
+    assert_int_equal(access("a.txt", F_OK), -1);
+    assert_int_equal(access(file.temp, F_OK), 0);
+    assert_ok(atomic_commit(&file));
+    assert_content("a.txt", "");
+    atomic_abort(&file); // after a commit there is nothing to undo
+    assert_content("a.txt", "");
+    unlink("a.txt");
+
+    assert_ok(atomic_begin(&file, "b.txt"));
+    atomic_abort(&file);
+    atomic_abort(&file);
+    assert_int_equal(entries("."), 0);
+}
+
+// The limit on a file's size stands for a full disk.
+static void full_disk_keeps_the_old_content(void **state)
+{
+    (void)state;
+    assert_ok(file_write("a.txt", "old", 3));
+    enum { SIZE = 1 << 20 };
+    char *large = calloc(1, SIZE);
+    struct rlimit before, limit;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Status status = file_write("a.txt", large, SIZE);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    free(large);
+    assert_refused(status, "a.txt: cannot write: File too large");
+    assert_content("a.txt", "old");
+    assert_int_equal(entries("."), 1);
+    unlink("a.txt");
+}
+
+static void wrong_places_are_named(void **state)
+{
+    (void)state;
+    assert_refused(file_write("", "x", 1), "expected the name of a file to write");
+    assert_refused(file_write(".", "x", 1), ".: expected a file to write, found a folder");
+    assert_refused(file_write("no/such/a.txt", "x", 1),
+                   "no/such/a.txt: cannot create: No such file or directory");
+    char name[FILE_PATH_MAX + 100];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_refused(file_write(name, "x", 1), "name too long");
+}
+
+static void unwritable_folder_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("closed", 0555), 0);
+    // Root may write anywhere, so a child without its rights tries.
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);
+        Status status = file_write("closed/a.txt", "x", 1);
+        _exit(!status.ok && strstr(status.text, "closed/a.txt: cannot create: Permission denied")
+                  ? 0
+                  : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_int_equal(entries("closed"), 0);
+    rmdir("closed");
+}
+
+static void links_keep_pointing(void **state)
+{
+    (void)state;
+    assert_ok(file_write("real.txt", "old", 3));
+    assert_int_equal(symlink("real.txt", "link.txt"), 0);
+    assert_ok(file_write("link.txt", "new", 3));
+    struct stat info;
+    assert_int_equal(lstat("link.txt", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_content("real.txt", "new");
+    unlink("link.txt");
+    unlink("real.txt");
+}
+
+static void devices_are_written_to_not_replaced(void **state)
+{
+    (void)state;
+    assert_ok(file_write("/dev/null", "x", 1));
+    struct stat info;
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    assert_refused(file_write("/dev/full", "x", 1), "/dev/full: cannot write: No space left");
+    AtomicFile file;
+    assert_refused(atomic_begin(&file, "/dev/null"), "found a device or a pipe");
+}
+
+static void large_files_are_read_whole(void **state)
+{
+    (void)state;
+    // Around the size of the first buffer, where reading ends exactly at its edge.
+    static const size_t sizes[] = {0, 1, (1 << 14) - 2, (1 << 14) - 1, 1 << 14, 100000};
+    char *bytes = malloc(100000);
+    for (size_t i = 0; i < 100000; i++) bytes[i] = (char)(i % 251);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_ok(file_write("a.bin", bytes, sizes[i]));
+        char *text;
+        size_t size;
+        assert_ok(file_read(&text, &size, "a.bin"));
+        assert_int_equal(size, sizes[i]);
+        assert_memory_equal(text, bytes, size);
+        assert_int_equal(text[size], 0);
+        free(text);
+    }
+    free(bytes);
+    unlink("a.bin");
+}
+
+// Looks upwards from the folder of this program, which the build calls tests.
+static void shipped_folders_are_found(void **state)
+{
+    (void)state;
+    char path[FILE_PATH_MAX];
+    assert_ok(file_shipped(path, "tests"));
+    char *found = realpath(path, NULL), *expected = realpath("..", NULL);
+    assert_string_equal(found, expected);
+    free(found);
+    free(expected);
+    assert_refused(file_shipped(path, "no-such-folder"), "cannot find the folder 'no-such-folder'");
+}
+
+static void interrupt_sets_a_flag_once(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        interrupt_watch();
+        if (interrupt_requested()) _exit(1);
+        raise(SIGINT);
+        if (!interrupt_requested()) _exit(2);
+        raise(SIGINT); // the second ends the program
+        _exit(3);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFSIGNALED(result));
+    assert_int_equal(WTERMSIG(result), SIGINT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(content_is_replaced_whole, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(nothing_shows_before_the_commit, enter_scratch,
+                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(full_disk_keeps_the_old_content, enter_scratch,
+                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(wrong_places_are_named, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(unwritable_folder_is_named, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(links_keep_pointing, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(devices_are_written_to_not_replaced, enter_scratch,
+                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(large_files_are_read_whole, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(shipped_folders_are_found, enter_scratch, leave_scratch),
+        cmocka_unit_test(interrupt_sets_a_flag_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+// The thread pool: every index once, at any number of threads, loop after loop.
+#define _GNU_SOURCE // sched_setaffinity
+#include "testing.h"
+
+#include <facet/pool.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct Tally {
+    atomic_int *visits; // per index
+    int threads;
+    atomic_int strangers; // calls with a worker number out of range
+    atomic_int busy[256]; // per worker: two calls at once would share scratch space
+    atomic_int clashes;
+} Tally;
+
+static void visit(void *context, int index, int worker)
+{
+    Tally *tally = context;
+    if (worker < 0 || worker >= tally->threads) {
+        atomic_fetch_add(&tally->strangers, 1);
+        return;
+    }
+    if (atomic_fetch_add(&tally->busy[worker], 1) != 0) atomic_fetch_add(&tally->clashes, 1);
+    atomic_fetch_add(&tally->visits[index], 1);
+    atomic_fetch_sub(&tally->busy[worker], 1);
+}
+
+static void every_index_exactly_once(void **state)
+{
+    (void)state;
+    static const int thread_counts[] = {1, 2, 4}, counts[] = {0, 1, 3, 1000};
+    for (int t = 0; t < 3; t++) {
+        ThreadPool *pool;
+        assert_ok(pool_create(&pool, thread_counts[t]));
+        assert_int_equal(pool_threads(pool), thread_counts[t]);
+        for (int c = 0; c < 4; c++) {
+            Tally tally = {.threads = thread_counts[t]};
+            tally.visits = calloc((size_t)counts[c] + 1, sizeof *tally.visits);
+            pool_for(pool, counts[c], visit, &tally);
+            for (int i = 0; i < counts[c]; i++) assert_int_equal(tally.visits[i], 1);
+            assert_int_equal(tally.visits[counts[c]], 0);
+            assert_int_equal(tally.strangers, 0);
+            assert_int_equal(tally.clashes, 0);
+            free(tally.visits);
+        }
+        pool_destroy(pool);
+    }
+}
+
+static void add_index(void *context, int index, int worker)
+{
+    (void)worker;
+    ((long *)context)[index] += index;
+}
+
+static void many_loops_in_a_row(void **state)
+{
+    (void)state;
+    enum { LOOPS = 5000, COUNT = 7 };
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        ThreadPool *pool;
+        assert_ok(pool_create(&pool, threads));
+        long sums[COUNT] = {0};
+        for (int i = 0; i < LOOPS; i++) pool_for(pool, COUNT, add_index, sums);
+        for (int i = 0; i < COUNT; i++) assert_int_equal(sums[i], (long)i * LOOPS);
+        pool_destroy(pool);
+    }
+}
+
+static void pools_come_and_go(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        ThreadPool *pool;
+        assert_ok(pool_create(&pool, 4));
+        pool_destroy(pool);
+    }
+    pool_destroy(NULL);
+}
+
+static void wrong_counts_are_refused(void **state)
+{
+    (void)state;
+    ThreadPool *pool = NULL;
+    assert_refused(pool_create(&pool, -1), "threads: expected 0 to 256, found -1");
+    assert_null(pool);
+    assert_refused(pool_create(&pool, 257), "found 257");
+    assert_null(pool);
+}
+
+static void zero_takes_the_usable_processors(void **state)
+{
+    (void)state;
+    cpu_set_t all, one;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    ThreadPool *pool;
+    assert_ok(pool_create(&pool, 0));
+    assert_int_equal(pool_threads(pool), CPU_COUNT(&all));
+    pool_destroy(pool);
+
+    int first = 0;
+    while (!CPU_ISSET(first, &all)) first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_ok(pool_create(&pool, 0));
+    assert_int_equal(pool_threads(pool), 1);
+    pool_destroy(pool);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_index_exactly_once),
+        cmocka_unit_test(many_loops_in_a_row),
+        cmocka_unit_test(pools_come_and_go),
+        cmocka_unit_test(wrong_counts_are_refused),
+        cmocka_unit_test(zero_takes_the_usable_processors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+// Runs the built program as a user would, and keeps its exit code and what it printed.
+#ifndef FACET_TESTS_PROGRAM_H
+#define FACET_TESTS_PROGRAM_H
+
+#include "testing.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Run {
+    int code; // exit code, or -1 when a signal ended it
+    char out[8192], err[4096];
+} Run;
+
+static inline void read_back(char *text, size_t size, FILE *stream)
+{
+    rewind(stream);
+    text[fread(text, 1, size - 1, stream)] = '\0';
+    fclose(stream);
+}
+
+// Runs `facet ARGUMENTS`, split at spaces. Its stdout goes to the file `sink` if that is given.
+static inline Run run_into(const char *sink, const char *arguments)
+{
+    char words[512], *argv[32] = {(char[]){"facet"}};
+    snprintf(words, sizeof words, "%s", arguments);
+    int argc = 1;
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    FILE *out = sink ? fopen(sink, "w+") : tmpfile(), *err = tmpfile();
+    assert_true(out && err);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(fileno(out), STDOUT_FILENO);
+        dup2(fileno(err), STDERR_FILENO);
+        execv(FACET_PROGRAM, argv);
+        _exit(127);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    Run run = {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+    if (sink)
+        fclose(out);
+    else
+        read_back(run.out, sizeof run.out, out);
+    read_back(run.err, sizeof run.err, err);
+    return run;
+}
+
+static inline Run run(const char *arguments) { return run_into(NULL, arguments); }
+
+// Fails with this exit code, says exactly this on stderr, and nothing on stdout.
+static inline void assert_fails(const char *arguments, int code, const char *message)
+{
+    Run result = run(arguments);
+    assert_string_equal(result.err, message);
+    assert_string_equal(result.out, "");
+    assert_int_equal(result.code, code);
+}
+
+#endif

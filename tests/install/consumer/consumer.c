@@ -1,0 +1,24 @@
+// A program outside the project that uses the installed library.
+#include <facet/pool.h>
+#include <facet/rng.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void draw(void *context, int index, int worker)
+{
+    (void)worker;
+    rng_block((uint32_t *)context + 4 * index, 0, 0, (uint64_t)index);
+}
+
+int main(void)
+{
+    uint32_t words[8];
+    ThreadPool *pool;
+    Status status = pool_create(&pool, 2);
+    if (!status.ok) return fprintf(stderr, "%s\n", status.text), 1;
+    pool_for(pool, 2, draw, words);
+    pool_destroy(pool);
+    printf("%08" PRIx32 "\n", words[0]);
+    return 0;
+}

@@ -1,0 +1,154 @@
+// The race study on a small course: planners, results, totals.
+#include "testing.h"
+
+#include <facet/race.h>
+
+static Race *race;
+
+static int open_study(void **state)
+{
+    (void)state;
+    const RaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true};
+    Status status = race_open(&race, &options);
+    if (!status.ok) print_error("%s\n", status.text);
+    return status.ok ? 0 : -1;
+}
+
+static int close_study(void **state)
+{
+    (void)state;
+    race_close(race);
+    return 0;
+}
+
+static CourseTask task_named(const char *name)
+{
+    CourseTask task;
+    assert_ok(course_find_task(&task, race->course, name));
+    return task;
+}
+
+// The expert's plan moved sideways by `context` metres.
+static Status plan_beside(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
+                          uint64_t seed, void *context)
+{
+    Planner expert = race_expert();
+    TRY(expert.plan(chunk, study, task, seed, NULL));
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].pos.y += *(double *)context;
+    return status_ok();
+}
+
+static Status plan_nothing(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
+                           uint64_t seed, void *context)
+{
+    (void)chunk, (void)study, (void)task, (void)seed, (void)context;
+    return status_fail("no plan today");
+}
+
+static Status plan_nan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
+                       uint64_t seed, void *context)
+{
+    Planner expert = race_expert();
+    TRY(expert.plan(chunk, study, task, seed, context));
+    chunk[5].pos.x = nan("");
+    return status_ok();
+}
+
+static void factors_are_the_courses_names(void **state)
+{
+    (void)state;
+    assert_int_equal(factor_count(race->factors), 2);
+    assert_string_equal(factor_name(race->factors, 0), "track");
+    assert_string_equal(factor_name(race->factors, 1), "size");
+    assert_string_equal(factor_value_name(race->factors, 0, 0), "bend");
+    assert_string_equal(factor_value_name(race->factors, 1, 1), "large");
+    FactorTask task = race_factor_task(task_named("straight/small"));
+    char text[FACTOR_TASK_TEXT];
+    factor_task_format(text, race->factors, task, FACTOR_STYLE_VALUES);
+    assert_string_equal(text, "straight/small");
+}
+
+static void a_plan_beside_the_path_shows_in_the_result(void **state)
+{
+    (void)state;
+    double aside = 0.5;
+    Planner expert = race_expert(), beside = {"beside", plan_beside, &aside};
+    CourseTask small = task_named("straight/small"), large = task_named("straight/large");
+    RaceResult result;
+    assert_ok(race_fly(&result, race, &expert, small, 1, 0.0));
+    assert_int_equal(result.flight.passed, 2);
+    assert_false(result.held_out);
+    assert_less(result.error, 0.1);
+    assert_ok(race_fly(&result, race, &beside, small, 1, 0.0));
+    assert_int_equal(result.flight.passed, 0);
+    assert_near(result.flight.gates[1].miss, 0.5, 0.1);
+    assert_near(result.error, 0.45, 0.1);
+    assert_ok(race_fly(&result, race, &beside, large, 1, 0.0));
+    assert_int_equal(result.flight.passed, 2);
+    assert_true(result.held_out);
+    assert_near(result.speed_reference, race_reference_speed(race, large), 0.0);
+}
+
+static void totals_keep_the_split_apart(void **state)
+{
+    (void)state;
+    CourseTask tasks[4];
+    RaceResult results[4];
+    int count = race_feasible_tasks(tasks, race);
+    Planner expert = race_expert();
+    assert_ok(race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
+    results[0].flight.end = FLIGHT_CRASHED;
+    results[0].flight.passed = 0;
+    RaceTotals totals = race_totals(results, count);
+    assert_int_equal(totals.held_out.gates, 2);
+    assert_int_equal(totals.training.gates + totals.held_out.gates, totals.all.gates);
+    assert_int_equal(totals.all.passed, totals.all.gates - results[0].flight.gate_count);
+    assert_int_equal(totals.crashes, 1);
+}
+
+static void a_planner_that_fails_says_so(void **state)
+{
+    (void)state;
+    Planner nothing = {"nothing", plan_nothing, NULL};
+    CourseTask tasks[1] = {task_named("straight/small")};
+    RaceResult results[1];
+    assert_refused(race_fly_all(results, race, &nothing, tasks, 1, 1, 0.0, NULL), "no plan today");
+}
+
+static void a_plan_that_is_not_a_number_is_a_crash(void **state)
+{
+    (void)state;
+    Planner broken = {"broken", plan_nan, NULL};
+    RaceResult result;
+    assert_ok(race_fly(&result, race, &broken, task_named("straight/small"), 1, 0.0));
+    assert_int_equal(result.flight.end, FLIGHT_CRASHED);
+    assert_int_equal(result.flight.crash, CRASH_NONFINITE);
+    assert_int_equal(result.flight.passed, 0);
+    assert_int_equal(result.flight.gate_count, 2);
+}
+
+static void gusts_depend_on_the_seed_alone(void **state)
+{
+    (void)state;
+    Planner expert = race_expert();
+    CourseTask task = task_named("bend/large");
+    RaceResult first, again, other;
+    assert_ok(race_fly(&first, race, &expert, task, 7, 1.0));
+    assert_ok(race_fly(&again, race, &expert, task, 7, 1.0));
+    assert_ok(race_fly(&other, race, &expert, task, 8, 1.0));
+    assert_memory_equal(&first.error, &again.error, sizeof first.error);
+    assert_true(first.error != other.error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(factors_are_the_courses_names),
+        cmocka_unit_test(a_plan_beside_the_path_shows_in_the_result),
+        cmocka_unit_test(totals_keep_the_split_apart),
+        cmocka_unit_test(a_planner_that_fails_says_so),
+        cmocka_unit_test(a_plan_that_is_not_a_number_is_a_crash),
+        cmocka_unit_test(gusts_depend_on_the_seed_alone),
+    };
+    return cmocka_run_group_tests(tests, open_study, close_study);
+}
