@@ -1,0 +1,65 @@
+// How long the race study takes: the speed map of the shipped courses, and 1,000 demonstrations.
+//
+//   study [threads]
+//
+// Prints seconds beside the target. Absolute times depend on the machine and on what else it does.
+#include <facet/race.h>
+
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void row(Table *table, const char *what, double seconds, double target)
+{
+    table_cell(table, "%s", what);
+    table_cell(table, "%.2f", seconds);
+    table_cell(table, "%.0f", target);
+    table_cell(table, "%s", seconds < target ? "reached" : "short");
+}
+
+int main(int count, char **argument)
+{
+    const RaceOptions options = {.threads = count > 1 ? atoi(argument[1]) : 0, .quiet = true};
+    char file[64];
+    snprintf(file, sizeof file, "bench-demos.%ld.h5", (long)getpid());
+    Race *race;
+    double started = now_seconds();
+    Status status = race_open(&race, &options);
+    double map_seconds = now_seconds() - started, demo_seconds = 0.0;
+    int demos = 0;
+    if (status.ok) {
+        DemoOptions demo = demo_defaults();
+        for (int i = 0; i < race_task_max(race); i++)
+            demos += race->speeds.cells[i].feasible ? demo.rollouts : 0;
+        started = now_seconds();
+        status = race_write_demos(file, race, &demo, true);
+        demo_seconds = now_seconds() - started;
+        unlink(file);
+    }
+    if (!status.ok) {
+        fprintf(stderr, "study: %s\n", status.text);
+        return 1;
+    }
+    printf("The race study on %d threads, in seconds\n\n", pool_threads(race->pool));
+    const TableColumn heads[] = {
+        {"work", TABLE_LEFT}, {"seconds", TABLE_RIGHT}, {"target", TABLE_RIGHT}, {"", TABLE_LEFT}};
+    Table *table = table_create(heads, 4);
+    char what[64];
+    snprintf(what, sizeof what, "speed map, %d cells", race_task_max(race));
+    row(table, what, map_seconds, 5.0);
+    snprintf(what, sizeof what, "%d demonstrations", demos);
+    row(table, what, demo_seconds, 20.0);
+    table_print(table, stdout);
+    table_destroy(table);
+    race_close(race);
+    return 0;
+}
