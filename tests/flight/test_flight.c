@@ -215,6 +215,74 @@ static void test_flight_times_out(void **unused)
     assert_false(flight.gates[0].crossed);
 }
 
+// A gate missed by more than the setup allows ends the flight there; one missed by less does not.
+static void test_flight_gives_up(void **unused)
+{
+    (void)unused;
+    World world;
+    make_world(&world, true);
+    world.track.gates[0].center.y = 0.9;
+    Reference plan = expert_plan(&world.track, 3.0);
+    world.setup.give_up = 1.0;
+    assert_int_equal(fly(&world, &plan, 3.0, NULL).end, FLIGHT_FINISHED);
+    world.setup.give_up = 0.8;
+    Flight flight = fly(&world, &plan, 3.0, NULL);
+    assert_int_equal(flight.end, FLIGHT_GIVEN_UP);
+    assert_near(flight.duration, 2.0, 1.01 * world.model.step); // 6 m at 3 m/s
+    assert_true(flight.gates[0].crossed && !flight.gates[1].crossed);
+}
+
+// ---- Step by step -------------------------------------------------------------------------------
+
+// Stepping by hand, and going on along the same plan again and again, is the same flight.
+static void test_steps_make_the_flight(void **unused)
+{
+    (void)unused;
+    World world;
+    make_world(&world, false);
+    Reference plan = expert_plan(&world.track, 4.0), same = plan;
+    QuadState start = flight_start(&world.model, &plan, 4.0);
+    Flight whole = flight_fly(&world.setup, &plan, start, NULL);
+    for (int replans = 0; replans < 2; replans++) {
+        FlightRun run;
+        flight_begin(&run, &world.setup, &plan, start);
+        while (flight_step(&run))
+            if (replans && run.flight.steps % 60 == 0) flight_replan(&run, &same);
+        Flight flight = flight_result(&run);
+        assert_int_equal(flight.end, whole.end);
+        assert_int_equal(flight.passed, whole.passed);
+        // Locating the progress anew may find a point a hair behind the one it had.
+        double off = replans ? 1e-6 : 0.0;
+        assert_int_equal(flight.steps, whole.steps);
+        for (int i = 0; i < 2; i++) assert_near(flight.gates[i].miss, whole.gates[i].miss, off);
+        assert_near(flight.error_mean, whole.error_mean, off);
+    }
+}
+
+// Another plan halfway, 2 m to the side: the vehicle goes over to it.
+static void test_replan_changes_the_path(void **unused)
+{
+    (void)unused;
+    World world;
+    make_world(&world, false);
+    Reference plan = line_plan(vec3(-10, 0, 2), vec3(10, 0, 2), 3.0);
+    Reference beside = line_plan(vec3(-10, 2, 2), vec3(10, 2, 2), 3.0);
+    FlightRun run;
+    flight_begin(&run, &world.setup, &plan, flight_start(&world.model, &plan, 3.0));
+    bool changed = false;
+    while (flight_step(&run)) {
+        if (changed || run.carrot.arc < 8.0) continue;
+        double arc = run.carrot.arc;
+        flight_replan(&run, &beside);
+        changed = true;
+        assert_near(run.carrot.arc, arc, 0.02); // progress goes on from where it was
+        assert_near(run.carrot.distance, 2.0, 0.05);
+    }
+    assert_int_equal(flight_result(&run).end, FLIGHT_FINISHED);
+    assert_near(run.state.pos_world.y, 2.0, 0.05);
+    assert_near(run.state.pos_world.x, 10.0, 0.1);
+}
+
 // ---- Traces -----------------------------------------------------------------------------------
 
 enum { TRACE_MAX = 512 };
@@ -382,6 +450,9 @@ int main(void)
         cmocka_unit_test(test_plan_out_of_bounds),
         cmocka_unit_test(test_bad_starts),
         cmocka_unit_test(test_flight_times_out),
+        cmocka_unit_test(test_flight_gives_up),
+        cmocka_unit_test(test_steps_make_the_flight),
+        cmocka_unit_test(test_replan_changes_the_path),
         cmocka_unit_test(test_trace_has_equal_steps_of_time),
         cmocka_unit_test(test_trace_stops_when_full),
         cmocka_unit_test(test_same_seed_same_bits),
