@@ -289,6 +289,15 @@ static void measure(Bench *bench, Row *rows, int count, int repeats)
         }
 }
 
+// A number with some digits after the point, or words in its place.
+static void number_cell(Table *table, double value, int digits, const char *words)
+{
+    if (words)
+        table_cell(table, "%s", words);
+    else
+        table_cell(table, "%.*f", digits, value);
+}
+
 static void print_rows(const Row *rows, int count, double peer)
 {
     const TableColumn heads[] = {{"work", TABLE_LEFT},
@@ -300,11 +309,11 @@ static void print_rows(const Row *rows, int count, double peer)
     for (int i = 0; i < count; i++) {
         const Row *row = &rows[i];
         table_cell(table, "%s", row->what);
-        table_cell(table, row->run ? "%.2f" : "not installed", row->best);
-        table_cell(table, row->target > 0.0 ? "%.0f" : "", row->target);
-        table_cell(table, "%s",
-                   row->target <= 0.0 ? "" : (row->best >= row->target ? "reached" : "short"));
-        table_cell(table, peer > 0.0 ? "%.1f" : "", row->best / peer);
+        bool aims = row->target > 0.0;
+        number_cell(table, row->best, 2, row->run ? NULL : "not installed");
+        number_cell(table, row->target, 0, aims ? NULL : "");
+        table_cell(table, "%s", !aims ? "" : row->best >= row->target ? "reached" : "short");
+        number_cell(table, row->best / peer, 1, row->run && peer > 0.0 ? NULL : "");
     }
     table_print(table, stdout);
     table_destroy(table);
