@@ -1,6 +1,6 @@
 // How fast the simulator steps on one core, beside MuJoCo's free body.
 //
-//   bench_simulator [repeats]
+//   simulator [repeats]
 //
 // Bare dynamics are quadrotors in hover whose commands turn them left and right: RK4, motor lag and
 // drag at 600 Hz. Closed loops are whole flights over the shipped courses: carrot, controller,
@@ -334,7 +334,7 @@ int main(int count, char **argument)
     Bench *bench = calloc(1, sizeof *bench);
     Status status = bench ? bench_open(bench) : status_fail("out of memory");
     if (!status.ok || repeats < 1) {
-        fprintf(stderr, "bench_simulator: %s\n",
+        fprintf(stderr, "simulator: %s\n",
                 status.ok ? "expected a number of repeats of at least 1" : status.text);
         return 1;
     }
