@@ -17,7 +17,9 @@ static void record(FlightTrace *trace, double time, const QuadState *state, doub
 QuadState flight_start(const QuadModel *model, const Reference *plan, double speed)
 {
     QuadState state = quad_hover(model, plan->pos[0], plan->yaw[0]);
-    Vec3 along = vec3_unit(vec3_sub(plan->pos[1], plan->pos[0]), vec3(1.0, 0.0, 0.0));
+    int next = 1; // the first waypoint elsewhere: a plan may begin with repeated keypoints
+    while (next < REFERENCE_WAYPOINTS - 1 && plan->arc[next] < 1e-6) next++;
+    Vec3 along = vec3_unit(vec3_sub(plan->pos[next], plan->pos[0]), vec3(1.0, 0.0, 0.0));
     state.vel_world = vec3_scale(along, speed);
     return state;
 }

@@ -183,13 +183,15 @@ void quad_batch_mix(Lanes thrust[QUAD_MOTORS], const QuadBatchModel *model, cons
     Lanes scale = lanes_select(spread > limit, limit / spread, lanes(1.0f));
     roll *= scale, pitch *= scale;
     const Lanes share[4] = {roll - pitch, roll + pitch, pitch - roll, -roll - pitch};
-    Lanes reach = 0.5f * scale * spread;
-    Lanes collective = lanes_clamp(0.25f * *force, reach, limit - reach);
 
     Lanes odd = lanes_abs(share[0]), even = lanes_abs(share[1]), zero = lanes(0.0f);
-    Lanes most = lanes_min(limit - collective - odd, collective - even);
-    Lanes least = -lanes_min(collective - odd, limit - collective - even);
-    yaw = lanes_clamp(yaw, lanes_min(least, zero), lanes_max(most, zero));
+    Lanes most = lanes_max(yaw, zero), least = lanes_min(yaw, zero);
+    Lanes at_low = lanes_clamp(0.5f * (odd - even), least, most);
+    Lanes at_high = lanes_clamp(0.5f * (even - odd), least, most);
+    Lanes collective = lanes_clamp(0.25f * *force, lanes_max(odd - at_low, even + at_low),
+                                   limit - lanes_max(odd + at_high, even - at_high));
+    yaw = lanes_clamp(yaw, lanes_max(odd - collective, collective + even - limit),
+                      lanes_min(limit - collective - odd, collective - even));
     for (int i = 0; i < QUAD_MOTORS; i++)
         thrust[i] = lanes_clamp(collective + share[i] + (i % 2 ? -yaw : yaw), zero, lanes(limit));
 }
