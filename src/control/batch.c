@@ -187,8 +187,8 @@ static __attribute__((noinline)) void nearest_at_hand(Nearest *out, const Carrot
     Lanes t = lanes_select(second, t_b, t_a);
     Lanes from = lanes_select(second, b->arc_start, a->arc_start);
     Lanes to = lanes_select(second, b->arc_end, a->arc_end);
-    *out = (Nearest){t, lanes_max(from + t * (to - from), arc),
-                     lanes_sqrt(lanes_min(square_b, square_a)), second};
+    Lanes reached = lanes_min(from + t * (to - from), to);
+    *out = (Nearest){t, lanes_max(reached, arc), lanes_sqrt(lanes_min(square_b, square_a)), second};
 }
 
 // A number that runs along both segments at hand, at the nearest point.
