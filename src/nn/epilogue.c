@@ -15,8 +15,10 @@ void epilogue_forward(Real *h, Real *u, Real *rstd, EpilogueParams p, const Real
         for (int t = 0; t < time; t++) {
             size_t at = (seq_start(b, time) + (size_t)t) * channels;
             Real *restrict x = u + at, *restrict out = h + at;
+            if (p.bias) {
 #pragma omp simd
-            for (int c = 0; c < channels; c++) x[c] += p.bias[c];
+                for (int c = 0; c < channels; c++) x[c] += p.bias[c];
+            }
             rstd[b * time + t] = row_normalise(x, x, channels);
             if (scale) {
                 const Real *restrict shift = scale + channels;

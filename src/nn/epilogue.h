@@ -17,7 +17,7 @@
 #define EpilogueParams    REAL_NAME(EpilogueParams)
 
 typedef struct EpilogueParams {
-    const Real *bias, *gamma, *beta; // [channels]
+    const Real *bias, *gamma, *beta; // [channels]; bias may be NULL
 } EpilogueParams;
 
 // Writes h and clears its zero rows; turns u into xhat in place and clears its zero rows too.

@@ -61,12 +61,12 @@ void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, i
                   R(accumulate || k > 0));
 }
 
-void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int batch, int time, int in,
-                            int out, bool accumulate)
+void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
+                            bool accumulate)
 {
     for (int k = 0; k < 3; k++)
         real_gemm(dw + (size_t)k * in * out, out, GEMM_TRANSPOSED, x + (size_t)k * in, in,
-                  GEMM_PLAIN, dy + out, out, in, out, inner_rows(batch, time), R(accumulate));
+                  GEMM_PLAIN, dy + out, out, in, out, rows - 2, R(accumulate));
 }
 
 void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time, int in, int out)

@@ -75,9 +75,10 @@ void conv1d_product(Real *y, const Real *x, const Real *w, int batch, int time, 
 void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, int time, int in,
                            int out, bool accumulate);
 
-// Adds to dw [3][in][out], or overwrites it when accumulate is not set.
-void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int batch, int time, int in,
-                            int out, bool accumulate);
+// Adds to dw [3][in][out], or overwrites it when accumulate is not set. `rows` counts all rows of
+// the block, so that several blocks that lie end to end are one.
+void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
+                            bool accumulate);
 
 void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time, int in, int out);
 

@@ -45,12 +45,12 @@ static void test_conv1d(void **state)
     seq_pack(pdy, dy, B, T, O);
     conv1d_backward_input(pdx, pdy, w, B, T, I, O, false);
     seq_unpack(dx, pdx, B, T, I);
-    conv1d_backward_weight(dw, padded, pdy, B, T, I, O, false);
+    conv1d_backward_weight(dw, padded, pdy, (int)seq_rows(B, T), I, O, false);
     column_sums(dbias, dy, B * T, O);
     check_gradient("dx", x, dx, B * T * I, 1, conv_loss, NULL);
     check_gradient("dw", w, dw, 3 * I * O, 1, conv_loss, NULL);
     check_gradient("dbias", bias, dbias, O, 1, conv_loss, NULL);
-    conv1d_backward_weight(dw, padded, pdy, B, T, I, O, true);
+    conv1d_backward_weight(dw, padded, pdy, (int)seq_rows(B, T), I, O, true);
     for (int i = 0; i < 3 * I * O; i++) dw[i] *= 0.5;
     check_gradient("dw accumulated", w, dw, 3 * I * O, 1, conv_loss, NULL);
     seq_pack(padded, tx, B, T, I);
