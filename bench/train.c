@@ -71,9 +71,9 @@ int main(int argc, char **argv)
     Trainer *trainer, *composed;
     must(score_net_create(&net, shape));
     must(schedule_cosine(&schedule, 100));
-    must(trainer_create(&trainer, net, &schedule, config));
+    must(trainer_create(&trainer, net, &schedule, config, threads));
     config.composed_weight = 1.0;
-    must(trainer_create(&composed, net, &schedule, config));
+    must(trainer_create(&composed, net, &schedule, config, threads));
     int size = shape.horizon * shape.dim, batch = config.batch;
     float *x0 = malloc((size_t)batch * size * sizeof *x0);
     int *z = malloc((size_t)batch * 2 * sizeof *z);
@@ -101,7 +101,8 @@ int main(int argc, char **argv)
         TrainReport report2 = trainer_step(composed, x0, z, pool);
         double t3 = seconds();
         sampler_noise(x, 1, 0, size);
-        sampler_run(x, NULL, sampler, &plan, trainer->params, COMPOSE_FACTORS, NULL, z, 1, pool);
+        sampler_load(sampler, trainer->params, pool);
+        sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, pool);
         double t4 = seconds();
         if (!report.finite || !report2.finite) must(status_fail("the loss is not finite"));
         peak[slot] = t1 - t0, train[slot] = t2 - t1, ours[slot] = t3 - t2, sample[slot] = t4 - t3;

@@ -8,8 +8,6 @@
 #include <facet/rng.h>
 #include <stdlib.h>
 
-enum { SAMPLE_SHARD = 4 }; // rows that go through the network together
-
 struct Sampler {
     const ScoreNet *net;
     ScoreWork *work;
@@ -35,7 +33,7 @@ Status sampler_create(Sampler **out, const ScoreNet *net, int plans)
     size_t size = (size_t)plan_size(net), rows = (size_t)plans * branches;
     s->memory = calloc(2 * rows * size + 3 * (size_t)plans * size + rows, sizeof *s->memory);
     s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
-    Status status = score_work_create(&s->work, net, (int)rows, SAMPLE_SHARD, false);
+    Status status = score_work_create(&s->work, net, (int)rows);
     if (status.ok && (!s->memory || !s->z))
         status = status_fail("out of memory for %d plans at once", plans);
     if (!status.ok) {
@@ -82,7 +80,7 @@ void compose_scores(Real *out, const Real *branches, const double *weights, int 
     }
 }
 
-void predict(Real *p, Sampler *s, const Real *params, const Real *x, int t, Composition composition,
+void predict(Real *p, Sampler *s, const Real *x, int t, Composition composition,
              const double *weights, const int *z, int plans, ThreadPool *pool)
 {
     assert(plans > 0 && plans <= s->plans);
@@ -98,23 +96,29 @@ void predict(Real *p, Sampler *s, const Real *params, const Real *x, int t, Comp
         }
     }
     if (branches == 1) {
-        score_forward(p, s->work, params, s->x, s->t, s->z, plans, pool);
+        score_forward(p, s->work, s->x, s->t, s->z, plans, pool);
         return;
     }
-    score_forward(s->out, s->work, params, s->x, s->t, s->z, plans * branches, pool);
+    score_forward(s->out, s->work, s->x, s->t, s->z, plans * branches, pool);
     compose_scores(p, s->out, weights, factors, plans, size);
 }
 
-void sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan, const Real *params,
-                 Composition composition, const double *weights, const int *z, int plans,
-                 ThreadPool *pool)
+void sampler_load(Sampler *sampler, const Real *params, ThreadPool *pool)
+{
+    score_load(sampler->work, params, pool);
+}
+
+const ScoreWork *sampler_work(const Sampler *sampler) { return sampler->work; }
+
+void sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan, Composition composition,
+                 const double *weights, const int *z, int plans, ThreadPool *pool)
 {
     size_t size = (size_t)plans * plan_size(s->net);
     Real limit = plan->config.clip > 0.0 ? (Real)plan->config.clip : R(INFINITY);
     for (int i = 0; i < plan->config.steps; i++) {
         const SamplerStep *step = &plan->step[i];
         if (path) memcpy(path + (size_t)i * size, x, size * sizeof *x);
-        predict(s->p, s, params, x, step->t, composition, weights, z, plans, pool);
+        predict(s->p, s, x, step->t, composition, weights, z, plans, pool);
         Real from_x = R(step->clean.first), from_p = R(step->clean.second);
         Real keep = R(step->keep), now = R(step->now), before = R(step->before);
         for (size_t j = 0; j < size; j++) {

@@ -18,6 +18,8 @@
 #include "diffusion/schedule.h"
 #include "diffusion/score_pass.h"
 
+#include <stdint.h>
+
 typedef enum SamplerKind {
     SAMPLER_DDIM,
     SAMPLER_DPMPP,
@@ -56,6 +58,8 @@ Status sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, SamplerCon
 #define sampler_create REAL_NAME(sampler_create)
 #define sampler_free   REAL_NAME(sampler_free)
 #define sampler_noise  REAL_NAME(sampler_noise)
+#define sampler_load   REAL_NAME(sampler_load)
+#define sampler_work   REAL_NAME(sampler_work)
 #define compose_scores REAL_NAME(compose_scores)
 #define predict        REAL_NAME(predict)
 #define sampler_run    REAL_NAME(sampler_run)
@@ -73,15 +77,22 @@ void sampler_noise(Real *x, uint64_t seed, uint64_t number, int size);
 void compose_scores(Real *out, const Real *branches, const double *weights, int factors, int plans,
                     int size);
 
+// Takes the parameters, a block of the network's table, and keeps the pointer. Call it again
+// whenever they change.
+void sampler_load(Sampler *sampler, const Real *params, ThreadPool *pool);
+
 // The prediction p [plans][T][D] at x [plans][T][D] and time t for tasks z [plans][K]. weights [K]
 // scale the corrections, NULL means ones; joint prediction does not use them.
-void predict(Real *p, Sampler *sampler, const Real *params, const Real *x, int t,
-             Composition composition, const double *weights, const int *z, int plans,
-             ThreadPool *pool);
+void predict(Real *p, Sampler *sampler, const Real *x, int t, Composition composition,
+             const double *weights, const int *z, int plans, ThreadPool *pool);
+
+// The activations of the last prediction, for tangents: its row i (1 + K) + b is branch b of plan i
+// when composed, and row i is plan i when joint.
+const ScoreWork *sampler_work(const Sampler *sampler);
 
 // Turns the noise in x [plans][T][D] into plans. path, if not NULL, gets x before each step and at
 // the end, [steps + 1][plans][T][D].
-void sampler_run(Real *x, Real *path, Sampler *sampler, const SamplerPlan *plan, const Real *params,
+void sampler_run(Real *x, Real *path, Sampler *sampler, const SamplerPlan *plan,
                  Composition composition, const double *weights, const int *z, int plans,
                  ThreadPool *pool);
 

@@ -57,7 +57,7 @@ void score_tangent_free(ScoreTangent *tangent)
 typedef struct TangentPass {
     ScoreTangent *tangent;
     const ScoreWork *work;
-    const Real *params, *tx;
+    const Real *tx;
     Real *tout;
     const int *row_of;
     int directions;
@@ -79,12 +79,11 @@ static void slope_task(void *context, int r, int worker)
     size_t at = work_sample(w, r) * c->channels;
     for (int u = 0; u < 2 * c->blocks; u++) {
         const Real *film = w->film + ((size_t)r * c->blocks + u / 2) * 2 * c->channels;
-        epilogue_slope(slope_of(pass->tangent, r, u), w->hat[u] + at,
-                       unit_params(w->net, pass->params, u), u % 2 ? NULL : film, c->horizon,
-                       c->channels);
+        epilogue_slope(slope_of(pass->tangent, r, u), w->hat[u] + at, unit_params(w, u),
+                       u % 2 ? NULL : film, c->horizon, c->channels);
     }
-    epilogue_slope(slope_of(pass->tangent, r, 2 * c->blocks), w->head_hat + at,
-                   head_params(w->net, pass->params), NULL, c->horizon, c->channels);
+    epilogue_slope(slope_of(pass->tangent, r, 2 * c->blocks), w->head_hat + at, head_params(w),
+                   NULL, c->horizon, c->channels);
 }
 
 // The epilogue of unit u for the n directions of shard s: th from tu, both seqs of the shard.
@@ -111,10 +110,11 @@ static void tangent_shard(void *context, int s, int worker)
     const ScoreWork *w = pass->work;
     const ScoreNet *net = k->net;
     const ScoreNetConfig *c = &net->config;
-    const Real *params = pass->params;
+    const Real *params = w->params;
     int time = c->horizon, channels = c->channels, dim = c->dim;
     int left = pass->directions - s * TANGENT_SHARD;
     int n = left < TANGENT_SHARD ? left : TANGENT_SHARD;
+    int inner = (int)seq_rows(n, time) - 1;
     size_t base = (size_t)s * seq_rows(TANGENT_SHARD, time);
     size_t dense = (size_t)s * TANGENT_SHARD * time * dim;
     Real *x = k->x + base * dim, *out = k->out + base * dim;
@@ -124,9 +124,9 @@ static void tangent_shard(void *context, int s, int worker)
     seq_pack(x, pass->tx + dense, n, time, dim);
     conv1d_tangent(stream, x, params + net->in_weight, n, time, dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
-        conv1d_product(conv, stream, params + net->units[u].weight, n, time, channels, channels);
+        conv1d_rows(conv, stream, w->pack[u], 1, inner, channels, channels, false);
         unit_tangent(pass, mid, conv, u, w->hat[u], NULL, s, n);
-        conv1d_product(conv, mid, params + net->units[u + 1].weight, n, time, channels, channels);
+        conv1d_rows(conv, mid, w->pack[u + 1], 1, inner, channels, channels, false);
         unit_tangent(pass, stream, conv, u + 1, w->hat[u + 1], stream, s, n);
     }
     unit_tangent(pass, mid, stream, 2 * c->blocks, w->head_hat, NULL, s, n);
@@ -134,12 +134,12 @@ static void tangent_shard(void *context, int s, int worker)
     seq_unpack(pass->tout + dense, out, n, time, dim);
 }
 
-void score_tangent(Real *tout, ScoreTangent *tangent, const ScoreWork *work, const Real *params,
-                   const Real *tx, const int *row_of, int directions, ThreadPool *pool)
+void score_tangent(Real *tout, ScoreTangent *tangent, const ScoreWork *work, const Real *tx,
+                   const int *row_of, int directions, ThreadPool *pool)
 {
     assert(directions > 0 && directions <= tangent->directions && work->rows <= tangent->rows);
     for (int d = 0; d < directions; d++) assert(row_of[d] >= 0 && row_of[d] < work->rows);
-    TangentPass pass = {tangent, work, params, tx, tout, row_of, directions};
+    TangentPass pass = {tangent, work, tx, tout, row_of, directions};
     pool_for(pool, work->rows, slope_task, &pass);
     pool_for(pool, (directions + TANGENT_SHARD - 1) / TANGENT_SHARD, tangent_shard, &pass);
 }

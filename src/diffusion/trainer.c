@@ -8,8 +8,6 @@
 #include <facet/rng.h>
 #include <stdlib.h>
 
-enum { TRAIN_SHARD = 8 }; // rows of a shard
-
 static int sample_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
 
 static Status check(const TrainConfig *c, const ScoreNet *net)
@@ -30,7 +28,7 @@ static Status check(const TrainConfig *c, const ScoreNet *net)
     return status_ok();
 }
 
-static Status allocate(Trainer *k)
+static Status allocate(Trainer *k, int threads)
 {
     const ScoreNet *net = k->net;
     size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, batch = (size_t)k->config.batch;
@@ -49,12 +47,12 @@ static Status allocate(Trainer *k)
         return status_fail("out of memory for training %zu parameters", net->table.parameters);
     memset(k->grads, 0, block);
     tensor_init(k->params, &net->table, k->config.seed);
-    TRY(score_work_create(&k->work, net, k->rows, TRAIN_SHARD, true));
+    TRY(score_work_create_train(&k->work, net, k->rows, threads));
     return optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params);
 }
 
 Status trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *schedule,
-                      TrainConfig config)
+                      TrainConfig config, int threads)
 {
     *out = NULL;
     TRY(check(&config, net));
@@ -65,7 +63,7 @@ Status trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *s
     k->schedule = schedule;
     k->composed = config.composed_weight > 0.0 ? config.batch / 2 : 0;
     k->rows = config.batch + k->composed * (1 + net->config.factors);
-    Status status = allocate(k);
+    Status status = allocate(k, threads);
     if (!status.ok) {
         trainer_free(k);
         return status;
@@ -164,7 +162,8 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPo
     k->data = x0;
     k->tasks = z;
     pool_for(pool, batch, draw_row, k);
-    score_forward(k->out, k->work, k->params, k->x, k->t, k->z, k->rows, pool);
+    score_load(k->work, k->params, pool);
+    score_forward(k->out, k->work, k->x, k->t, k->z, k->rows, pool);
     TrainReport report = {.update = k->optimizer->updates + 1};
     for (int row = 0; row < batch; row++) {
         row_loss(k, row);
@@ -173,7 +172,7 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPo
             report.composed += k->squares[batch + row] / ((double)k->composed * size);
     }
     report.loss = report.denoise + k->config.composed_weight * report.composed;
-    score_backward(k->grads, NULL, k->work, k->params, k->dout, pool);
+    score_backward(k->grads, NULL, k->work, k->dout, pool);
     report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
     report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
     report.rate = learning_rate(k->config.rate, k->config.rate_floor, k->config.warmup,

@@ -64,9 +64,10 @@ typedef struct Trainer {
     const int *tasks;
 } Trainer;
 
-// Parameters start from the seed. Network and schedule must outlive the trainer.
+// Parameters start from the seed. Network and schedule must outlive the trainer; `threads` are
+// those of the largest pool that will run it.
 Status trainer_create(Trainer **trainer, const ScoreNet *net, const NoiseSchedule *schedule,
-                      TrainConfig config);
+                      TrainConfig config, int threads);
 void trainer_free(Trainer *trainer);
 
 // The losses and the gradients for clean samples x0 [batch][T][D] of tasks z [batch][K]. Draws are

@@ -7,39 +7,40 @@
 #include <assert.h>
 
 void epilogue_forward(Real *h, Real *u, Real *rstd, EpilogueParams p, const Real *film,
-                      int film_stride, const Real *residual, int batch, int time, int channels)
+                      int film_stride, const Real *residual, int first, int last, int time,
+                      int channels)
 {
     assert(!film || !residual);
-    for (int b = 0; b < batch; b++) {
-        const Real *scale = film ? film + (size_t)b * film_stride : NULL;
-        for (int t = 0; t < time; t++) {
-            size_t at = (seq_start(b, time) + (size_t)t) * channels;
-            Real *restrict x = u + at, *restrict out = h + at;
-            if (p.bias) {
+    for (int row = first; row < last; row++) {
+        size_t at = (size_t)row * channels;
+        Real *restrict x = u + at, *restrict out = h + at;
+        if (seq_is_gap(row, time)) {
+            memset(x, 0, (size_t)channels * sizeof *x);
+            memset(out, 0, (size_t)channels * sizeof *out);
+            continue;
+        }
+        int b = seq_sample(row, time);
+        if (p.bias) {
 #pragma omp simd
-                for (int c = 0; c < channels; c++) x[c] += p.bias[c];
-            }
-            rstd[b * time + t] = row_normalise(x, x, channels);
-            if (scale) {
-                const Real *restrict shift = scale + channels;
+            for (int c = 0; c < channels; c++) x[c] += p.bias[c];
+        }
+        rstd[row - 1 - b] = row_normalise(x, x, channels);
+        if (film) {
+            const Real *restrict scale = film + (size_t)b * film_stride;
+            const Real *restrict shift = scale + channels;
 #pragma omp simd
-                for (int c = 0; c < channels; c++)
-                    out[c] =
-                        mish_value(p.gamma[c] * x[c] + p.beta[c]) * (R(1) + scale[c]) + shift[c];
-            } else if (residual) {
-                const Real *restrict skip = residual + at;
+            for (int c = 0; c < channels; c++)
+                out[c] = mish_value(p.gamma[c] * x[c] + p.beta[c]) * (R(1) + scale[c]) + shift[c];
+        } else if (residual) {
+            const Real *restrict skip = residual + at;
 #pragma omp simd
-                for (int c = 0; c < channels; c++)
-                    out[c] = mish_value(p.gamma[c] * x[c] + p.beta[c]) + skip[c];
-            } else {
+            for (int c = 0; c < channels; c++)
+                out[c] = mish_value(p.gamma[c] * x[c] + p.beta[c]) + skip[c];
+        } else {
 #pragma omp simd
-                for (int c = 0; c < channels; c++)
-                    out[c] = mish_value(p.gamma[c] * x[c] + p.beta[c]);
-            }
+            for (int c = 0; c < channels; c++) out[c] = mish_value(p.gamma[c] * x[c] + p.beta[c]);
         }
     }
-    seq_clear_gaps(u, batch, time, channels);
-    seq_clear_gaps(h, batch, time, channels);
 }
 
 void epilogue_backward(Real *xhat, Real *dvectors, Real *dfilm, const Real *dh, const Real *rstd,

@@ -1,6 +1,7 @@
 // The layers of a network (see nn/layers.h for shapes and equations).
 #include "nn/layers.h"
 
+#include "math/gemm_packed.h"
 #include "nn/rows.h"
 
 #include <assert.h>
@@ -33,7 +34,9 @@ void seq_unpack(Real *dense, const Real *padded, int batch, int time, int channe
 // The products run over all rows but the first and the last, zero rows between samples included.
 static int inner_rows(int batch, int time) { return batch * (time + 1) - 1; }
 
-void conv1d_product(Real *y, const Real *x, const Real *w, int batch, int time, int in, int out)
+// Leaves the products in the zero rows between samples.
+static void conv1d_product(Real *y, const Real *x, const Real *w, int batch, int time, int in,
+                           int out)
 {
     for (int k = 0; k < 3; k++)
         real_gemm(y + out, out, GEMM_PLAIN, x + (size_t)k * in, in, GEMM_PLAIN,
@@ -53,20 +56,66 @@ void conv1d_forward(Real *y, const Real *x, const Real *w, const Real *bias, int
 }
 
 void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, int time, int in,
-                           int out, bool accumulate)
+                           int out)
 {
     for (int k = 0; k < 3; k++)
         real_gemm(dx + in, in, GEMM_PLAIN, dy + (size_t)(2 - k) * out, out, GEMM_TRANSPOSED,
-                  w + (size_t)k * in * out, out, inner_rows(batch, time), in, out,
-                  R(accumulate || k > 0));
+                  w + (size_t)k * in * out, out, inner_rows(batch, time), in, out, R(k > 0));
 }
 
-void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
-                            bool accumulate)
+void conv1d_pack(Real *packed, const Real *w, int in, int out)
+{
+    gemm_pack(packed, GEMM_PLAIN, w, out, 3 * in, 0, out, 3 * in);
+}
+
+void conv1d_pack_backward(Real *packed, const Real *w, int in, int out)
 {
     for (int k = 0; k < 3; k++)
-        real_gemm(dw + (size_t)k * in * out, out, GEMM_TRANSPOSED, x + (size_t)k * in, in,
-                  GEMM_PLAIN, dy + out, out, in, out, rows - 2, R(accumulate));
+        gemm_pack(packed, GEMM_TRANSPOSED, w + (size_t)(2 - k) * in * out, out, out, k * out, in,
+                  3 * out);
+}
+
+void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out,
+                 bool accumulate)
+{
+    assert(first >= 1);
+    gemm_packed(y + (size_t)first * out, out, x + (size_t)(first - 1) * in, in, packed,
+                last - first, out, 3 * in, accumulate);
+}
+
+// The transposed x has one column a row of the block, and a length that does not make all its rows
+// fall into the same cache sets.
+static size_t transposed_stride(int rows) { return ((size_t)rows + 31) / 32 * 32 + 16; }
+
+size_t conv1d_scratch(int rows, int in, int out)
+{
+    return (size_t)in * transposed_stride(rows) + gemm_packed_size(out, rows - 2);
+}
+
+static void transpose(Real *out, size_t stride, const Real *x, int rows, int columns)
+{
+    enum { SIDE = 16 };
+    for (int r0 = 0; r0 < rows; r0 += SIDE)
+        for (int c0 = 0; c0 < columns; c0 += SIDE) {
+            int r1 = r0 + SIDE < rows ? r0 + SIDE : rows;
+            int c1 = c0 + SIDE < columns ? c0 + SIDE : columns;
+            for (int c = c0; c < c1; c++)
+                for (int r = r0; r < r1; r++) out[c * stride + r] = x[(size_t)r * columns + c];
+        }
+}
+
+// dw[k] = sum over rows of x[row + k - 1]^T dy[row]: dy is packed and x transposed once for all
+// three, which differ by a shift of the transposed x.
+void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy, int rows,
+                            int in, int out)
+{
+    size_t stride = transposed_stride(rows);
+    Real *packed = scratch + (size_t)in * stride;
+    transpose(scratch, stride, x, rows, in);
+    gemm_pack(packed, GEMM_PLAIN, dy + out, out, rows - 2, 0, out, rows - 2);
+    for (int k = 0; k < 3; k++)
+        gemm_packed(dw + (size_t)k * in * out, out, scratch + k, (int)stride, packed, in, out,
+                    rows - 2, false);
 }
 
 void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time, int in, int out)
@@ -89,10 +138,9 @@ void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, in
     real_gemm(dx, in, GEMM_PLAIN, dy, out, GEMM_TRANSPOSED, w, out, rows, in, out, R(0));
 }
 
-void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
-                            bool accumulate)
+void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out)
 {
-    real_gemm(dw, out, GEMM_TRANSPOSED, x, in, GEMM_PLAIN, dy, out, in, out, rows, R(accumulate));
+    real_gemm(dw, out, GEMM_TRANSPOSED, x, in, GEMM_PLAIN, dy, out, in, out, rows, R(0));
 }
 
 void linear_tangent(Real *ty, const Real *tx, const Real *w, int rows, int in, int out)

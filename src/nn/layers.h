@@ -1,8 +1,8 @@
 // The layers of a network, each with its forward pass, its backward pass and its tangent.
 //
 // Arguments: outputs, inputs, parameters, sizes. The gradient of x is dx and its tangent
-// (directional derivative) is tx. A backward pass for inputs overwrites dx; one for parameters
-// adds to dw, so that shards can accumulate. Everything is row-major.
+// (directional derivative) is tx. Backward passes overwrite dx and the dw of products, and add to
+// the gradients of vectors, which are summed over rows. Everything is row-major.
 //
 // Sequences. A batch of sequences of `time` rows of `channels` lies in a padded block: one zero
 // row, the rows of sample 0, one zero row, the rows of sample 1, ..., one zero row. Neighbours
@@ -22,10 +22,13 @@
 #define seq_pack               REAL_NAME(seq_pack)
 #define seq_unpack             REAL_NAME(seq_unpack)
 #define conv1d_forward         REAL_NAME(conv1d_forward)
-#define conv1d_product         REAL_NAME(conv1d_product)
 #define conv1d_backward_input  REAL_NAME(conv1d_backward_input)
 #define conv1d_backward_weight REAL_NAME(conv1d_backward_weight)
 #define conv1d_tangent         REAL_NAME(conv1d_tangent)
+#define conv1d_pack            REAL_NAME(conv1d_pack)
+#define conv1d_pack_backward   REAL_NAME(conv1d_pack_backward)
+#define conv1d_scratch         REAL_NAME(conv1d_scratch)
+#define conv1d_rows            REAL_NAME(conv1d_rows)
 #define linear_forward         REAL_NAME(linear_forward)
 #define linear_backward_input  REAL_NAME(linear_backward_input)
 #define linear_backward_weight REAL_NAME(linear_backward_weight)
@@ -54,6 +57,10 @@ static inline size_t seq_rows(int batch, int time) { return (size_t)batch * (tim
 // The row of the block where sample b starts.
 static inline size_t seq_start(int b, int time) { return (size_t)b * (time + 1) + 1; }
 
+// Whether a row of the block is a zero row, and else the sample it belongs to.
+static inline bool seq_is_gap(int row, int time) { return row % (time + 1) == 0; }
+static inline int seq_sample(int row, int time) { return (row - 1) / (time + 1); }
+
 // Sets the zero rows between samples, and the two at the ends, to zero.
 void seq_clear_gaps(Real *x, int batch, int time, int channels);
 
@@ -68,17 +75,24 @@ void seq_unpack(Real *dense, const Real *padded, int batch, int time, int channe
 void conv1d_forward(Real *y, const Real *x, const Real *w, const Real *bias, int batch, int time,
                     int in, int out);
 
-// The products alone: no bias, and the zero rows between samples hold what the products leave.
-void conv1d_product(Real *y, const Real *x, const Real *w, int batch, int time, int in, int out);
+// With weights that are used many times: packed once (math/gemm_packed.h, 3 in x out numbers, for
+// the backward pass 3 out x in), the three products are one over rows that overlap. Computes rows
+// [first, last) of the block, without bias, or adds to them; the zero rows among them hold what the
+// product leaves. For the gradient of the input, pass dy, the backward packing and swapped sizes.
+void conv1d_pack(Real *packed, const Real *w, int in, int out);
+void conv1d_pack_backward(Real *packed, const Real *w, int in, int out);
+void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out,
+                 bool accumulate);
 
-// With accumulate, adds to dx. The zero rows of dx hold what the products leave.
+// The zero rows of dx hold what the products leave.
 void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, int time, int in,
-                           int out, bool accumulate);
+                           int out);
 
-// Adds to dw [3][in][out], or overwrites it when accumulate is not set. `rows` counts all rows of
-// the block, so that several blocks that lie end to end are one.
-void conv1d_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
-                            bool accumulate);
+// Overwrites dw [3][in][out]. `rows` counts all rows of the block, so that several blocks that lie
+// end to end are one. scratch has conv1d_scratch(rows, in, out) numbers.
+size_t conv1d_scratch(int rows, int in, int out);
+void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy, int rows,
+                            int in, int out);
 
 void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time, int in, int out);
 
@@ -87,8 +101,7 @@ void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time
 void linear_forward(Real *y, const Real *x, const Real *w, const Real *bias, int rows, int in,
                     int out);
 void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, int in, int out);
-void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out,
-                            bool accumulate);
+void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out);
 void linear_tangent(Real *ty, const Real *tx, const Real *w, int rows, int in, int out);
 
 // Adds the sum over rows of dy [rows][columns] to sums [columns]: the gradient of a bias.

@@ -12,6 +12,7 @@
 #include "nn/tensor.h"
 
 #include <facet/pool.h>
+#include <stdint.h>
 
 #define tensor_init      REAL_NAME(tensor_init)
 #define Optimizer        REAL_NAME(Optimizer)

@@ -1,3 +1,3 @@
-// Training in double precision (see nn/real.h).
+// Training in double precision (see math/real.h).
 #define FACET_REAL_DOUBLE
 #include "nn/optim.c"

@@ -1,32 +1,12 @@
-// One source, two precisions: the network runs in float, its derivatives are checked, and
-// certificates can be computed, in double.
-//
-// A file is in one precision. It is in float unless it defines FACET_REAL_DOUBLE before its first
-// include; then Real is double and every precision-dependent name gets the suffix _f64. The file
-// x_f64.c is x.c compiled that way.
+// The functions of one number that networks are made of, in the file's precision (math/real.h).
 #ifndef FACET_NN_REAL_H
 #define FACET_NN_REAL_H
 
 #include "math/gemm.h"
+#include "math/real.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#ifdef FACET_REAL_DOUBLE
-typedef double Real;
-#define REAL_NAME(name) name##_f64
-#define real_gemm       gemm_f64
-#define real_sqrt       sqrt
-#else
-typedef float Real;
-#define REAL_NAME(name) name
-#define real_gemm       gemm_f32
-#define real_sqrt       sqrtf
-#endif
-
-// A constant in the file's precision.
-#define R(value) ((Real)(value))
 
 // e^x without a library call, so that loops over it become vector code. The float version reduces
 // x = k ln 2 + r with |r| <= ln 2 / 2 and takes a polynomial of degree 7 in r (Cephes expf); its

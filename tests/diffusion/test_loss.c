@@ -37,7 +37,7 @@ static void setup(Fixture *f, Prediction prediction, double composed)
     assert_ok(score_net_create(&f->net, small));
     assert_ok(schedule_cosine(&f->schedule, 30));
     assert_ok(pool_create(&f->pool, 2));
-    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, config));
+    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, config, 2));
     fill_normal(f->x0, BATCH * SIZE, 5);
     for (int i = 0; i < BATCH; i++) f->z[2 * i] = i % 3, f->z[2 * i + 1] = i % 2;
     for (size_t i = 0; i < f->net->table.size; i++)
@@ -121,17 +121,17 @@ static void test_refuses(void **state)
     Trainer *trainer;
     TrainConfig config = train_default();
     config.drop[1] = 1.5;
-    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config), "drop probability");
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "drop probability");
     config = train_default(), config.batch = 0;
-    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config), "batch");
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "batch");
     config = train_default(), config.composed_weight = -1.0;
-    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config), "composed loss");
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "composed loss");
     ScoreNetConfig none = small;
     none.factors = 0;
     ScoreNet *plain;
     assert_ok(score_net_create(&plain, none));
     config = train_default(), config.composed_weight = 1.0;
-    assert_refused(trainer_create(&trainer, plain, &f.schedule, config), "needs a factor");
+    assert_refused(trainer_create(&trainer, plain, &f.schedule, config, 2), "needs a factor");
     score_net_free(plain);
     teardown(&f);
 }

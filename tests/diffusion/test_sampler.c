@@ -37,6 +37,7 @@ static void setup(Fixture *f, int factors, int threads)
     tensor_init(f->params, &f->net->table, 4);
     const Tensor *head = tensor_find(&f->net->table, "out.weight");
     for (size_t i = 0; i < head->size; i++) f->params[head->offset + i] = 0.1f * sinf((float)i);
+    sampler_load(f->sampler, f->params, f->pool);
 }
 
 static void teardown(Fixture *f)
@@ -77,11 +78,11 @@ static void test_composed_equals_branches(void **state)
     const int z[PLANS * 3] = {0, 1, 2, 2, 0, 3, 1, 1, 0};
     const double weights[3] = {1.0, 0.5, 2.0};
     noise(x);
-    predict(composed, f.sampler, f.params, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
+    predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
     for (int b = 0; b <= 3; b++) {
         int shown[PLANS * 3];
         for (int i = 0; i < PLANS * 3; i++) shown[i] = i % 3 == b - 1 ? z[i] : EMBEDDING_NULL;
-        predict(branch, f.sampler, f.params, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
+        predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
         for (int i = 0; i < PLANS * SIZE; i++) {
             double weight = b == 0 ? 1.0 - 3.5 : weights[b - 1];
             sum[i] = (b == 0 ? 0.0 : sum[i]) + weight * (double)branch[i];
@@ -101,8 +102,8 @@ static void test_one_factor_is_joint(void **state)
         float x[PLANS * SIZE], composed[PLANS * SIZE], joint[PLANS * SIZE];
         const int z[PLANS] = {0, 2, 1};
         noise(x);
-        predict(composed, f.sampler, f.params, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
-        predict(joint, f.sampler, f.params, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
+        predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
+        predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
         for (int i = 0; i < PLANS * SIZE; i++)
             assert_near((double)composed[i], (double)joint[i], 1e-6);
         teardown(&f);
@@ -120,7 +121,7 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
                                            .prediction = PREDICT_V,
                                            .clip = clip}));
     noise(x);
-    sampler_run(x, path, f->sampler, &plan, f->params, COMPOSE_FACTORS, NULL, z, PLANS, f->pool);
+    sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, PLANS, f->pool);
 }
 
 static void test_same_bits_on_any_thread_count(void **state)

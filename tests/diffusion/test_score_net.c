@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS = 5, SHARD = 2, T = 6, D = 3, K = 2, SIZE = T * D };
+enum { ROWS = 11, T = 6, D = 3, K = 2, SIZE = T * D };
 
 typedef struct Fixture {
     ScoreNet *net;
@@ -32,7 +32,7 @@ static const ScoreNetConfig small = {.horizon = T,
 static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
 {
     assert_ok(score_net_create(&f->net, config));
-    assert_ok(score_work_create(&f->work, f->net, ROWS, SHARD, true));
+    assert_ok(score_work_create_train(&f->work, f->net, ROWS, threads));
     assert_ok(pool_create(&f->pool, threads));
     f->params = calloc(f->net->table.size, sizeof *f->params);
     f->grads = calloc(f->net->table.size, sizeof *f->grads);
@@ -42,9 +42,10 @@ static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
     for (size_t i = 0; i < f->net->table.size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
     fill_normal(f->x, ROWS * SIZE, 1);
     fill_normal(f->dout, ROWS * SIZE, 2);
-    const int values[ROWS * K] = {0, 1, EMBEDDING_NULL, 0, 3, EMBEDDING_NULL, 0, 0, -1, -1};
-    memcpy(f->z, values, sizeof values);
-    for (int i = 0; i < ROWS; i++) f->t[i] = 3.0 * i + 1.0;
+    for (int i = 0; i < ROWS; i++) {
+        f->z[2 * i] = i % 5 - 1, f->z[2 * i + 1] = i % 3 - 1; // null tokens among them
+        f->t[i] = 3.0 * i + 1.0;
+    }
 }
 
 static void teardown(Fixture *f)
@@ -59,7 +60,8 @@ static void teardown(Fixture *f)
 static void forward(void *context)
 {
     Fixture *f = context;
-    score_forward(f->out, f->work, f->params, f->x, f->t, f->z, ROWS, f->pool);
+    score_load(f->work, f->params, f->pool);
+    score_forward(f->out, f->work, f->x, f->t, f->z, ROWS, f->pool);
 }
 
 static double loss(void *context)
@@ -75,7 +77,7 @@ static void test_gradients(void **state)
     Fixture f;
     setup_with(&f, small, 2);
     forward(&f);
-    score_backward(f.grads, f.dx, f.work, f.params, f.dout, f.pool);
+    score_backward(f.grads, f.dx, f.work, f.dout, f.pool);
     check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
     for (int i = 0; i < f.net->table.count; i++) {
         const Tensor *tensor = &f.net->table.tensors[i];
@@ -94,7 +96,7 @@ static void test_gradients_without_factors(void **state)
     config.factors = 0;
     setup_with(&f, config, 1);
     forward(&f);
-    score_backward(f.grads, NULL, f.work, f.params, f.dout, f.pool);
+    score_backward(f.grads, NULL, f.work, f.dout, f.pool);
     const Tensor *tensor = tensor_find(&f.net->table, "cond.0.weight");
     check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset, tensor->size,
                    1, loss, &f);
@@ -114,12 +116,12 @@ static void test_tangents(void **state)
     ScoreTangent *tangent;
     assert_ok(score_tangent_create(&tangent, f.net, ROWS, DIRECTIONS));
     forward(&f);
-    score_tangent(tout, tangent, f.work, f.params, tx, row_of, DIRECTIONS, f.pool);
+    score_tangent(tout, tangent, f.work, tx, row_of, DIRECTIONS, f.pool);
     for (int d = 0; d < DIRECTIONS; d++)
         check_tangent("tout", f.x + row_of[d] * SIZE, tx + d * SIZE, SIZE, f.out + row_of[d] * SIZE,
                       tout + d * SIZE, SIZE, forward, &f);
     // <dout, J tx> = <J^T dout, tx>.
-    score_backward(NULL, f.dx, f.work, f.params, f.dout, f.pool);
+    score_backward(NULL, f.dx, f.work, f.dout, f.pool);
     for (int d = 0; d < DIRECTIONS; d++)
         assert_near(dot(f.dout + row_of[d] * SIZE, tout + d * SIZE, SIZE),
                     dot(f.dx + row_of[d] * SIZE, tx + d * SIZE, SIZE), 1e-10);
@@ -136,10 +138,33 @@ static void test_rows_are_independent(void **state)
     forward(&f);
     for (int r = 0; r < ROWS; r++) {
         double alone[SIZE];
-        score_forward(alone, f.work, f.params, f.x + r * SIZE, f.t + r, f.z + r * K, 1, f.pool);
+        score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K, 1, f.pool);
         for (int i = 0; i < SIZE; i++) assert_near(alone[i], f.out[r * SIZE + i], 1e-12);
     }
     teardown(&f);
+}
+
+// A workspace that only evaluates runs stage by stage, and gives the same.
+static void test_evaluation_equals_training_pass(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        Fixture f;
+        ScoreWork *work;
+        double out[ROWS * SIZE];
+        setup_with(&f, small, threads);
+        forward(&f);
+        assert_ok(score_work_create(&work, f.net, ROWS));
+        score_load(work, f.params, f.pool);
+        for (int rows = ROWS; rows > 0; rows -= 3) { // fewer rows than before leave nothing behind
+            score_forward(out, work, f.x, f.t, f.z, rows, f.pool);
+            for (int i = 0; i < rows * SIZE; i++) assert_near(out[i], f.out[i], 1e-12);
+        }
+        score_forward(out, work, f.x, f.t, f.z, ROWS, f.pool);
+        for (int i = 0; i < ROWS * SIZE; i++) assert_near(out[i], f.out[i], 1e-12);
+        score_work_free(work);
+        teardown(&f);
+    }
 }
 
 // Six convolutions see at most six steps away: a far change leaves the output as it is, bit for
@@ -154,9 +179,10 @@ static void test_receptive_field_is_local(void **state)
     setup_with(&f, config, 1);
     static double x[LONG * D], before[LONG * D], after[LONG * D];
     fill_normal(x, LONG * D, 4);
-    score_forward(before, f.work, f.params, x, f.t, f.z, 1, f.pool);
+    score_load(f.work, f.params, f.pool);
+    score_forward(before, f.work, x, f.t, f.z, 1, f.pool);
     x[0] += 1.0;
-    score_forward(after, f.work, f.params, x, f.t, f.z, 1, f.pool);
+    score_forward(after, f.work, x, f.t, f.z, 1, f.pool);
     assert_less(1e-9, fabs(after[6 * D] - before[6 * D]));
     for (int i = 7 * D; i < LONG * D; i++) assert_true(after[i] == before[i]);
     teardown(&f);
@@ -197,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_gradients_without_factors),
         cmocka_unit_test(test_tangents),
         cmocka_unit_test(test_rows_are_independent),
+        cmocka_unit_test(test_evaluation_equals_training_pass),
         cmocka_unit_test(test_receptive_field_is_local),
         cmocka_unit_test(test_default_size),
         cmocka_unit_test(test_refuses),

@@ -60,7 +60,7 @@ static void setup(Fixture *f, int threads, double composed)
     assert_ok(score_net_create(&f->net, config));
     assert_ok(schedule_cosine(&f->schedule, 100));
     assert_ok(pool_create(&f->pool, threads));
-    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, train));
+    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, train, threads));
     // Waves whose phase is the first factor and whose height is the second.
     for (int r = 0; r < BATCH; r++) {
         int *z = f->z + r * K;
@@ -177,7 +177,8 @@ static void test_nothing_is_allocated(void **state)
     for (int n = 0; n < 2; n++) sampler_noise(x + n * SIZE, 3, (uint64_t)n, SIZE);
     long before = allocations;
     steps(&f, 3);
-    sampler_run(x, NULL, sampler, &plan, f.trainer->params, COMPOSE_FACTORS, NULL, f.z, 2, f.pool);
+    sampler_load(sampler, f.trainer->params, f.pool);
+    sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, f.z, 2, f.pool);
     assert_int_equal(allocations, before);
     sampler_free(sampler);
     teardown(&f);

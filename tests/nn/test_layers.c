@@ -1,5 +1,6 @@
 // Every layer's backward pass and tangent against central differences in double.
 #define FACET_REAL_DOUBLE
+#include "math/gemm_packed.h"
 #include "nn/derivative.h"
 #include "nn/epilogue.h"
 #include "nn/layers.h"
@@ -40,25 +41,46 @@ static double conv_loss(void *context)
 static void test_conv1d(void **state)
 {
     (void)state;
-    static double pdy[MAX], pdx[MAX];
+    static double pdy[MAX], pdx[MAX], scratch[MAX];
     seq_pack(padded, x, B, T, I);
     seq_pack(pdy, dy, B, T, O);
-    conv1d_backward_input(pdx, pdy, w, B, T, I, O, false);
+    conv1d_backward_input(pdx, pdy, w, B, T, I, O);
     seq_unpack(dx, pdx, B, T, I);
-    conv1d_backward_weight(dw, padded, pdy, (int)seq_rows(B, T), I, O, false);
+    assert_true(conv1d_scratch((int)seq_rows(B, T), I, O) <= MAX);
+    conv1d_backward_weight(dw, scratch, padded, pdy, (int)seq_rows(B, T), I, O);
     column_sums(dbias, dy, B * T, O);
     check_gradient("dx", x, dx, B * T * I, 1, conv_loss, NULL);
     check_gradient("dw", w, dw, 3 * I * O, 1, conv_loss, NULL);
     check_gradient("dbias", bias, dbias, O, 1, conv_loss, NULL);
-    conv1d_backward_weight(dw, padded, pdy, (int)seq_rows(B, T), I, O, true);
-    for (int i = 0; i < 3 * I * O; i++) dw[i] *= 0.5;
-    check_gradient("dw accumulated", w, dw, 3 * I * O, 1, conv_loss, NULL);
     seq_pack(padded, tx, B, T, I);
     conv1d_tangent(out, padded, w, B, T, I, O);
     seq_unpack(ty, out, B, T, O);
     check_tangent("ty", x, tx, B * T * I, y, ty, B * T * O, conv, NULL);
     for (int b = 0; b <= B; b++)
         for (int o = 0; o < O; o++) assert_true(out[b * (T + 1) * O + o] == 0.0);
+}
+
+// Packed weights compute the same, on any range of rows.
+static void test_conv1d_packed(void **state)
+{
+    (void)state;
+    static double packed[MAX], expected[MAX], sum[MAX], pdy[MAX];
+    const int rows = (int)seq_rows(B, T);
+    assert_true(gemm_packed_size(O, 3 * I) <= MAX && gemm_packed_size(I, 3 * O) <= MAX);
+    memset(bias, 0, sizeof bias);
+    seq_pack(padded, x, B, T, I);
+    conv1d_forward(expected, padded, w, bias, B, T, I, O);
+    conv1d_pack(packed, w, I, O);
+    conv1d_rows(out, padded, packed, 1, 4, I, O, false);
+    conv1d_rows(out, padded, packed, 4, rows - 1, I, O, false);
+    seq_clear_gaps(out, B, T, O);
+    for (int i = 0; i < rows * O; i++) assert_near(out[i], expected[i], 1e-13);
+    seq_pack(pdy, dy, B, T, O);
+    conv1d_backward_input(expected, pdy, w, B, T, I, O);
+    conv1d_pack_backward(packed, w, I, O);
+    memcpy(sum, tx, sizeof sum);
+    conv1d_rows(sum, pdy, packed, 1, rows - 1, O, I, true);
+    for (int i = I; i < (rows - 1) * I; i++) assert_near(sum[i] - tx[i], expected[i], 1e-13);
 }
 
 // ---- Linear -------------------------------------------------------------------------------------
@@ -79,7 +101,7 @@ static void test_linear(void **state)
 {
     (void)state;
     linear_backward_input(dx, dy, w, B, I, O);
-    linear_backward_weight(dw, x, dy, B, I, O, false);
+    linear_backward_weight(dw, x, dy, B, I, O);
     column_sums(dbias, dy, B, O);
     check_gradient("dx", x, dx, B * I, 1, linear_loss, NULL);
     check_gradient("dw", w, dw, I * O, 1, linear_loss, NULL);
@@ -256,8 +278,8 @@ static void epilogue_case(bool with_film, bool with_residual)
     const int size = B * T * O;
     seq_pack(u, x, B, T, O);
     seq_pack(skip, w, B, T, O);
-    epilogue_forward(h, u, rstd, p, with_film ? film : NULL, 2 * O, with_residual ? skip : NULL, B,
-                     T, O);
+    epilogue_forward(h, u, rstd, p, with_film ? film : NULL, 2 * O, with_residual ? skip : NULL, 0,
+                     (int)seq_rows(B, T), T, O);
     // One by one.
     for (int i = 0; i < size; i++) dense[i] = x[i] + bias[i % O];
     norm_forward(dn, hat, r2, dense, gamma_, beta_, B * T, O);
@@ -325,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_conv1d, reset),
+        cmocka_unit_test_setup(test_conv1d_packed, reset),
         cmocka_unit_test_setup(test_linear, reset),
         cmocka_unit_test_setup(test_norm, reset),
         cmocka_unit_test_setup(test_group_norm, reset),

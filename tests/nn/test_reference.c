@@ -61,17 +61,18 @@ static int reset(void **state)
 static void test_conv1d(void **state)
 {
     (void)state;
-    static Real dense[MAX];
+    static Real dense[MAX], scratch[16 * MAX];
     const Real *w = reference("conv.w");
     seq_pack(x, reference("conv.x"), B, T, I);
     seq_pack(dy, reference("conv.dy"), B, T, O);
     conv1d_forward(y, x, w, reference("conv.b"), B, T, I, O);
     seq_unpack(dense, y, B, T, O);
     same(dense, "conv.y", B * T * O);
-    conv1d_backward_input(dx, dy, w, B, T, I, O, false);
+    conv1d_backward_input(dx, dy, w, B, T, I, O);
     seq_unpack(dense, dx, B, T, I);
     same(dense, "conv.dx", B * T * I);
-    conv1d_backward_weight(dw, x, dy, (int)seq_rows(B, T), I, O, false);
+    assert_true(conv1d_scratch((int)seq_rows(B, T), I, O) <= 16 * MAX);
+    conv1d_backward_weight(dw, scratch, x, dy, (int)seq_rows(B, T), I, O);
     same(dw, "conv.dw", 3 * I * O);
     column_sums(db, reference("conv.dy"), B * T, O);
     same(db, "conv.db", O);
@@ -120,7 +121,7 @@ static void test_linear(void **state)
     same(y, "linear.y", T * O);
     linear_backward_input(dx, reference("linear.dy"), w, T, I, O);
     same(dx, "linear.dx", T * I);
-    linear_backward_weight(dw, reference("linear.x"), reference("linear.dy"), T, I, O, false);
+    linear_backward_weight(dw, reference("linear.x"), reference("linear.dy"), T, I, O);
     same(dw, "linear.dw", I * O);
 }
 
