@@ -33,7 +33,7 @@ static void test_matches_reference(void **state)
             int lda = (op_a == GEMM_PLAIN ? k : m) + 3, ldb = (op_b == GEMM_PLAIN ? n : k) + 2;
             int ldc = n + 1;
             fill((uint64_t)(8 * shape + variant));
-            if (!accumulate) fc[0] = NAN, dc[0] = NAN;
+            if (!accumulate) fc[0] = NAN, dc[0] = (double)NAN;
             gemm_f32(fc, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k, accumulate ? 1.0f : 0.0f);
             gemm_f64(dc, ldc, op_a, da, lda, op_b, db, ldb, m, n, k, accumulate ? 0.5 : 0.0);
             gemm_reference_f32(fr, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k,
