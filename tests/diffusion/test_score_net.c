@@ -120,6 +120,15 @@ static void test_tangents(void **state)
     for (int d = 0; d < DIRECTIONS; d++)
         check_tangent("tout", f.x + row_of[d] * SIZE, tx + d * SIZE, SIZE, f.out + row_of[d] * SIZE,
                       tout + d * SIZE, SIZE, forward, &f);
+    // A workspace that only evaluates serves tangents as well.
+    static double again[DIRECTIONS * SIZE];
+    ScoreWork *work;
+    assert_ok(score_work_create(&work, f.net, ROWS));
+    score_load(work, f.params, f.pool);
+    score_forward(again, work, f.x, f.t, f.z, ROWS, f.pool);
+    score_tangent(again, tangent, work, tx, row_of, DIRECTIONS, f.pool);
+    assert_memory_equal(again, tout, sizeof tout);
+    score_work_free(work);
     // <dout, J tx> = <J^T dout, tx>.
     score_backward(NULL, f.dx, f.work, f.dout, f.pool);
     for (int d = 0; d < DIRECTIONS; d++)
