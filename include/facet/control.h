@@ -6,6 +6,10 @@
 #include <facet/quad.h>
 #include <facet/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- SE(3) controller (Lee, Leok and McClamroch, CDC 2010) ------------------------------------
 
 // What the vehicle is to do now, with the derivatives that the feed-forward uses.
@@ -71,8 +75,8 @@ typedef struct Reference {
 // Keypoints at equal steps of arc length along a spline, all at one speed.
 void chunk_from_spline(Keypoint chunk[CHUNK_KEYPOINTS], const Spline *spline, double speed);
 
-// Linear interpolation of the keypoints to dense waypoints. Fails when a keypoint is not finite,
-// or the chunk has no length or more than 1000 km.
+// Linear interpolation of the keypoints to dense waypoints. A speed below zero counts as zero.
+// Fails when a keypoint is not finite, or the chunk has no length or more than 1000 km.
 Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEYPOINTS]);
 
 double reference_length(const Reference *reference);
@@ -113,5 +117,9 @@ typedef struct ControlPreset {
 
 // "race" or "soft". The message of a failure names the known ones.
 Status control_preset(ControlPreset *preset, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

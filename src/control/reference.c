@@ -4,7 +4,8 @@
 // unit tangent times the speed, and yaw = atan2(v_y, v_x). The polygon turns only at its keypoints;
 // the tangent at a waypoint is that of a chord one keypoint interval long about it, which spreads
 // each turn over its neighbourhood. Where the path is vertical or stands still, the last tangent
-// and yaw stay; before its first heading a path has that one.
+// and yaw stay; before its first heading a path has that one. A learned plan may ask for a speed a
+// little below zero; nobody flies a path backwards, so that counts as zero.
 #include <facet/control.h>
 
 static const double LENGTH_MAX = 1e6; // m: keeps durations and step counts within reason
@@ -77,8 +78,9 @@ Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEY
         double u = (double)(i * (CHUNK_KEYPOINTS - 1)) / last;
         int k = u < CHUNK_KEYPOINTS - 1 ? (int)u : CHUNK_KEYPOINTS - 2;
         double t = u - k;
+        double from = greater(chunk[k].speed, 0.0), to = greater(chunk[k + 1].speed, 0.0);
         reference->pos[i] = vec3_lerp(chunk[k].pos, chunk[k + 1].pos, t);
-        speed[i] = chunk[k].speed + t * (chunk[k + 1].speed - chunk[k].speed);
+        speed[i] = from + t * (to - from);
         reference->arc[i] =
             i ? reference->arc[i - 1] + vec3_distance(reference->pos[i], reference->pos[i - 1])
               : 0.0;

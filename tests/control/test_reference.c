@@ -211,6 +211,21 @@ static void test_refusals(void **unused)
     assert_refused(reference_from_chunk(&reference, chunk), "the plan is");
 }
 
+// A speed below zero counts as zero, and changes nothing but the speeds.
+static void test_negative_speed_counts_as_zero(void **unused)
+{
+    (void)unused;
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    Reference zero, negative;
+    straight_chunk(chunk, vec3(0, 0, 1), vec3(6, 2, 1), 2.0);
+    chunk[0].speed = chunk[12].speed = chunk[13].speed = chunk[LAST_KEY].speed = 0.0;
+    assert_ok(reference_from_chunk(&zero, chunk));
+    chunk[0].speed = -1e-3, chunk[12].speed = -0.5, chunk[13].speed = -3.0;
+    chunk[LAST_KEY].speed = -1e6;
+    assert_ok(reference_from_chunk(&negative, chunk));
+    assert_memory_equal(&negative, &zero, sizeof zero);
+}
+
 // A plan that stands still has a duration all the same.
 static void test_duration_of_a_slow_plan(void **unused)
 {
@@ -234,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_vertical_start_heads_where_the_path_goes),
         cmocka_unit_test(test_repeated_keypoints),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_negative_speed_counts_as_zero),
         cmocka_unit_test(test_duration_of_a_slow_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

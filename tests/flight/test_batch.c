@@ -217,14 +217,16 @@ static void test_every_end(void **unused)
     scene->plans[3].start.vel_world.x = (double)NAN;
     scene->plans[7].give_up = 1e-3;
 
-    // A path with speeds below zero: the vehicle backs away from it and hovers there.
+    // A path whose velocities point back: the vehicle backs away from it and hovers there.
     Keypoint chunk[CHUNK_KEYPOINTS];
+    Reference *back = &scene->references[4];
     for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-        chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), -3.0};
-    assert_ok(reference_from_chunk(&scene->references[4], chunk));
+        chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), 3.0};
+    assert_ok(reference_from_chunk(back, chunk));
+    for (int i = 0; i < REFERENCE_WAYPOINTS; i++) back->vel[i] = vec3_scale(back->vel[i], -1.0);
     scene->plans[4].start = quad_hover(&scene->model, vec3(0.0, 0.0, 2.0), 0.0);
     scene->plans[5].start = scene->plans[4].start;
-    scene->plans[5].reference = &scene->references[4];
+    scene->plans[5].reference = back;
     scene->plans[5].gusts = (Gusts){.speed = 0.3, .time = 1.0, .seed = 2};
 
     scene_fly(scene);
