@@ -5,6 +5,10 @@
 #include <facet/factor.h>
 #include <facet/flight.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- A study ----------------------------------------------------------------------------------
 
 typedef struct RaceOptions {
@@ -32,6 +36,7 @@ void race_close(Race *race);
 // The feasible tasks, track by track. `tasks` holds race_task_max; returns how many there are.
 int race_task_max(const Race *race);
 int race_feasible_tasks(CourseTask *tasks, const Race *race);
+int race_feasible_count(const Race *race);
 
 double race_reference_speed(const Race *race, CourseTask task); // m/s
 FlightSetup race_setup(const Race *race, CourseTask task);
@@ -106,5 +111,9 @@ Status race_write_demos(const char *path, const Race *race, const DemoOptions *o
 // The paper's highest feasible speed of a task by name, m/s: 0 for infeasible, -1 when the paper
 // has no such task.
 double paper_speed(const char *track, const char *size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -89,6 +89,16 @@ void atomic_abort(AtomicFile *file)
     file->temp[0] = '\0';
 }
 
+Status atomic_check(const char *path)
+{
+    AtomicFile probe;
+    TRY(atomic_begin(&probe, path));
+    atomic_abort(&probe);
+    return status_ok();
+}
+
+Status file_check(const char *path) { return is_stream(path) ? status_ok() : atomic_check(path); }
+
 // Writes the bytes to an existing file; `name` is what a message calls it.
 static Status write_bytes(const char *path, const void *bytes, size_t size, const char *name)
 {
@@ -138,22 +148,25 @@ Status file_read(char **text, size_t *size, const char *path)
     return status_ok();
 }
 
+// Whether there is a folder `base``below`/`name`, whose path goes to `out`.
+static bool folder_found(char out[FILE_PATH_MAX], const char *base, const char *below,
+                         const char *name)
+{
+    int length = snprintf(out, FILE_PATH_MAX, "%s%s/%s", base, below, name);
+    return length > 0 && length < FILE_PATH_MAX && is_folder(out);
+}
+
 Status file_shipped(char out[FILE_PATH_MAX], const char *name)
 {
-    char program[FILE_PATH_MAX - 64];
+    char program[FILE_PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) return status_fail("cannot find the folder of this program");
     program[length] = '\0';
-    for (char *folder = dirname(program); strlen(folder) > 1; folder = dirname(folder)) {
-        static const char *const below[] = {"", "/share/facet"};
-        for (int i = 0; i < 2; i++) {
-            snprintf(out, FILE_PATH_MAX, "%s%s/%s", folder, below[i], name);
-            if (is_folder(out)) return status_ok();
-        }
-    }
+    for (char *folder = dirname(program); strlen(folder) > 1; folder = dirname(folder))
+        if (folder_found(out, folder, "", name) || folder_found(out, folder, "/share/facet", name))
+            return status_ok();
     // Another program that uses the library stands anywhere.
-    snprintf(out, FILE_PATH_MAX, "%s/%s", FACET_DATADIR, name);
-    if (is_folder(out)) return status_ok();
+    if (folder_found(out, FACET_DATADIR, "", name)) return status_ok();
     return status_fail("cannot find the folder '%s' that ships with Facet", name);
 }
 

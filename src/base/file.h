@@ -23,6 +23,10 @@ Status atomic_commit(AtomicFile *file);
 // Removes the temporary file; the final name keeps what it had.
 void atomic_abort(AtomicFile *file);
 
+// Says now what atomic_begin and file_write would say later, before work whose results go there.
+Status atomic_check(const char *path);
+Status file_check(const char *path);
+
 // Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
 // /dev/stdout, gets them as they are.
 Status file_write(const char *path, const void *bytes, size_t size);

@@ -1,22 +1,15 @@
 // JSON through cJSON (see json.h).
 #include "json.h"
 #include "file.h"
+#include "required.h"
 #include "text.h"
 
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void *required(void *pointer)
-{
-    if (!pointer) {
-        fputs("facet: out of memory for a JSON document\n", stderr);
-        abort();
-    }
-    return pointer;
-}
 
 // ---- Reading --------------------------------------------------------------------------------
 
@@ -63,12 +56,23 @@ JsonRef json_root(const Json *document, const char *file)
 // A number read from a text, or one made here with its own spelling (see number_node).
 static bool is_number(const Json *node) { return cJSON_IsNumber(node) || cJSON_IsRaw(node); }
 
+static bool is_vector(const Json *node)
+{
+    if (!cJSON_IsArray(node) || cJSON_GetArraySize(node) != 3) return false;
+    for (const Json *child = node->child; child; child = child->next)
+        if (!is_number(child)) return false;
+    return true;
+}
+
 static void describe(char *out, size_t size, const Json *node)
 {
     if (cJSON_IsString(node))
         snprintf(out, size, "\"%.*s\"", first_bytes(node->valuestring, 40), node->valuestring);
     else if (is_number(node))
         snprintf(out, size, "%.10g", node->valuedouble);
+    else if (is_vector(node))
+        snprintf(out, size, "[%.6g, %.6g, %.6g]", node->child->valuedouble,
+                 node->child->next->valuedouble, node->child->next->next->valuedouble);
     else if (cJSON_IsArray(node))
         snprintf(out, size, "an array of %d", cJSON_GetArraySize(node));
     else
@@ -243,6 +247,15 @@ void json_set(Json *object, const char *key, Json *child)
 void json_set_number(Json *object, const char *key, double value)
 {
     json_set(object, key, number_node(value));
+}
+
+void json_set_uint64(Json *object, const char *key, uint64_t value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    Json *node = required(cJSON_CreateRaw(digits));
+    node->valuedouble = (double)value;
+    json_set(object, key, node);
 }
 
 void json_set_string(Json *object, const char *key, const char *value)

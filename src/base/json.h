@@ -8,6 +8,7 @@
 
 #include <facet/math.h>
 #include <facet/status.h>
+#include <stdint.h>
 
 typedef struct cJSON Json; // opaque outside json.c
 
@@ -53,8 +54,9 @@ Status json_member_vec3(Vec3 *out, const JsonRef *object, const char *key);
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
-void json_set(Json *object, const char *key, Json *child);         // takes the child
-void json_set_number(Json *object, const char *key, double value); // non-finite becomes null
+void json_set(Json *object, const char *key, Json *child);           // takes the child
+void json_set_number(Json *object, const char *key, double value);   // non-finite becomes null
+void json_set_uint64(Json *object, const char *key, uint64_t value); // every digit of it
 void json_set_string(Json *object, const char *key, const char *value);
 void json_set_bool(Json *object, const char *key, bool value);
 void json_push(Json *array, Json *child); // takes the child

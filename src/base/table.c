@@ -1,5 +1,6 @@
 // Aligned tables for a person (see table.h).
 #include "table.h"
+#include "required.h"
 #include "text.h"
 
 #include <assert.h>
@@ -17,15 +18,6 @@ struct Table {
     char **cells; // row after row, the header first; a rule is a row of NULL
     int count, capacity;
 };
-
-static void *required(void *pointer)
-{
-    if (!pointer) {
-        fputs("facet: out of memory for a table\n", stderr);
-        abort();
-    }
-    return pointer;
-}
 
 static void append(Table *table, char *cell)
 {

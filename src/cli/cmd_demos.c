@@ -16,7 +16,7 @@ static Json *json_from_demos(const Race *race, const DemoOptions *demos, const c
     json_set_number(document, "rollouts", demos->rollouts);
     json_set_number(document, "steps", CHUNK_KEYPOINTS);
     json_set_number(document, "action_dim", CHUNK_CHANNELS);
-    json_set_number(document, "seed", (double)demos->seed);
+    json_set_uint64(document, "seed", demos->seed);
     json_set_string(document, "preset", race->preset.name);
     return document;
 }
@@ -54,13 +54,13 @@ int cmd_demos(int argc, char **argv)
     demos.seed = common.seed;
     interrupt_watch();
 
-    Race *race;
-    Status status = study_open(&race, &common, &study);
+    Race *race = NULL;
+    Status status = atomic_check(out);
+    if (status.ok) status = study_open(&race, &common, &study);
     if (!status.ok) return command_failed(usage.command, status);
     status = race_write_demos(out, race, &demos, common.quiet);
     if (status.ok) {
-        int tasks = 0;
-        for (int i = 0; i < race_task_max(race); i++) tasks += race->speeds.cells[i].feasible;
+        int tasks = race_feasible_count(race);
         printf("%s: %d demonstrations of %d tasks, %d x %d actions each\n", out,
                tasks * demos.rollouts, tasks, CHUNK_KEYPOINTS, CHUNK_CHANNELS);
         if (common.json)

@@ -49,11 +49,27 @@ static Status fly(const Race *race, const FlyOptions *options)
     return status;
 }
 
+// Looks the tasks up before the search of the speed map, which takes a second or two.
+static Status check_names(const TextList *names, const char *courses)
+{
+    if (names->count == 0) return status_ok();
+    Course *course;
+    TRY(course_load(&course, courses));
+    Status status = status_ok();
+    for (int i = 0; i < names->count && status.ok; i++) {
+        CourseTask task;
+        status = course_find_task(&task, course, names->items[i]);
+    }
+    course_destroy(course);
+    return status;
+}
+
 // Opens the study and flies; what `fly` and `race` have in common.
 static int run(const char *command, const FlyOptions *options)
 {
-    Race *race;
-    Status status = study_open(&race, &options->common, &options->study);
+    Race *race = NULL;
+    Status status = check_names(&options->tasks, options->common.courses);
+    if (status.ok) status = study_open(&race, &options->common, &options->study);
     if (status.ok) status = fly(race, options);
     race_close(race);
     return status.ok ? EXIT_DONE : command_failed(command, status);
@@ -65,7 +81,7 @@ int cmd_fly(int argc, char **argv)
     const Option options[] = {
         option_flag("expert", &fly_options.expert, "fly the expert's own command"),
         option_list("task", &fly_options.tasks, "TRACK/SIZE",
-                    "only this task; may be given again (default: all feasible)"),
+                    "only this task; without it all feasible ones"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind on each axis"),
         STUDY_OPTIONS(fly_options.study),

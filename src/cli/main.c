@@ -4,6 +4,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +95,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    // A file that grows past the limit of its size is a write that fails, not the end of
+    // everything.
+    signal(SIGXFSZ, SIG_IGN);
     int exit_code = run(argc, argv);
     // Output that did not arrive, as on a full disk, is a failure.
     if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == EXIT_DONE) {

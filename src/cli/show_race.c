@@ -1,6 +1,7 @@
 // Options, tables and JSON of the race study's commands (see show_race.h).
 #include "show_race.h"
 
+#include "base/file.h"
 #include "base/table.h"
 
 #include <stdio.h>
@@ -15,14 +16,9 @@ Status study_open(Race **race, const CommonOptions *common, const StudyOptions *
         .threads = common->threads,
         .quiet = common->quiet,
     };
+    *race = NULL;
+    if (common->json) TRY(file_check(common->json)); // the search takes a second or two
     return race_open(race, &options);
-}
-
-static int feasible_count(const Race *race)
-{
-    int count = 0;
-    for (int i = 0; i < race_task_max(race); i++) count += race->speeds.cells[i].feasible;
-    return count;
 }
 
 // ---- Speeds -----------------------------------------------------------------------------------
@@ -66,7 +62,7 @@ void show_speeds(const Race *race)
     table_destroy(table);
     printf("\nHighest feasible speed in m/s; in brackets the paper's; — is infeasible.\n"
            "%d of %d tasks feasible, with %d gates.\n",
-           feasible_count(race), race_task_max(race), gates);
+           race_feasible_count(race), race_task_max(race), gates);
 }
 
 Json *json_from_speeds(const Race *race)
@@ -145,7 +141,7 @@ void show_results(const Race *race, const RaceResult *results, int count)
     show_tally("training", totals.training);
     show_tally("held out", totals.held_out);
     printf("  %-9s %3d of %d flights\n", "crashes", totals.crashes, count);
-    printf("  %-9s %3d of %d tasks\n", "feasible", feasible_count(race), race_task_max(race));
+    printf("  %-9s %3d of %d tasks\n", "feasible", race_feasible_count(race), race_task_max(race));
 }
 
 static Json *json_from_tally(RaceTally tally)
@@ -182,7 +178,7 @@ static Json *json_from_result(const Race *race, const RaceResult *r)
     json_set_string(out, "track", track->name);
     json_set_string(out, "size", opening->name);
     json_set_bool(out, "held_out", r->held_out);
-    json_set_number(out, "seed", (double)r->seed);
+    json_set_uint64(out, "seed", r->seed);
     json_set_number(out, "gates", r->flight.gate_count);
     json_set_number(out, "passed", r->flight.passed);
     json_set_bool(out, "crashed", r->flight.end == FLIGHT_CRASHED);

@@ -98,19 +98,10 @@ static Status add_header(DatasetWriter *writer, const char *env_args)
     return status;
 }
 
-// Long work goes before the close: a path that cannot be written is refused at the start.
-static Status check_path(const char *path)
-{
-    AtomicFile probe;
-    TRY(atomic_begin(&probe, path));
-    atomic_abort(&probe);
-    return status_ok();
-}
-
 static Status prepare(DatasetWriter *writer, const char *path, const DatasetLayout *layout)
 {
     if (!(writer->path = strdup(path))) return status_fail("%s: out of memory", path);
-    TRY(check_path(path));
+    TRY(atomic_check(path)); // long work goes before the close
     char *env_args = NULL;
     Status status = check_space(layout->space);
     if (status.ok) status = factor_space_copy(&writer->space, layout->space);

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,12 +118,12 @@ static void make_one(void *context, int index, int worker)
     progress_add(work->progress, 1, NULL);
 }
 
-static Status write_blocks(DatasetWriter *writer, DemoWork *work, int total)
+static Status write_blocks(DatasetWriter *writer, const char *path, DemoWork *work, int total)
 {
     for (work->first = 0; work->first < total; work->first += BLOCK) {
         int count = total - work->first < BLOCK ? total - work->first : BLOCK;
         pool_for(work->race->pool, count, make_one, work);
-        if (interrupt_requested()) return status_fail("interrupted, nothing written");
+        if (interrupt_requested()) return status_fail("%s: interrupted, not written", path);
         for (int i = 0; i < count; i++) {
             Demo *demo = &work->demos[i];
             CourseTask task = work->tasks[(work->first + i) / work->options->rollouts];
@@ -156,7 +157,7 @@ static Status write_file(const char *path, DemoWork *work, int total)
     };
     DatasetWriter *writer;
     TRY(dataset_writer_open(&writer, path, &layout));
-    Status status = write_blocks(writer, work, total);
+    Status status = write_blocks(writer, path, work, total);
     if (status.ok) return dataset_writer_close(writer);
     dataset_writer_abort(writer);
     return status;
@@ -167,6 +168,11 @@ Status race_write_demos(const char *path, const Race *race, const DemoOptions *o
     CourseTask *tasks = calloc((size_t)race_task_max(race), sizeof *tasks);
     Demo *demos = calloc(BLOCK, sizeof *demos);
     Status status = tasks && demos ? status_ok() : status_fail("%s: out of memory", path);
+    int count = race_feasible_count(race);
+    if (status.ok && count > 0 && options->rollouts > INT_MAX / count)
+        status =
+            status_fail("%s: expected at most %d demonstrations, found %d rollouts of %d tasks",
+                        path, INT_MAX, options->rollouts, count);
     if (status.ok) {
         int total = race_feasible_tasks(tasks, race) * options->rollouts;
         DemoWork work = {.race = race, .options = options, .tasks = tasks, .demos = demos};

@@ -72,6 +72,13 @@ int race_feasible_tasks(CourseTask *tasks, const Race *race)
     return count;
 }
 
+int race_feasible_count(const Race *race)
+{
+    int count = 0;
+    for (int i = 0; i < race_task_max(race); i++) count += race->speeds.cells[i].feasible;
+    return count;
+}
+
 double race_reference_speed(const Race *race, CourseTask task)
 {
     return speed_map_at(&race->speeds, task)->speed;

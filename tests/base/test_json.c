@@ -239,6 +239,7 @@ static void documents_are_written_for_people(void **state)
     json_set_number(document, "speed", 0.3);
     json_set_number(document, "count", 24);
     json_set_number(document, "none", NAN);
+    json_set_uint64(document, "seed", UINT64_MAX);
     json_set_bool(document, "feasible", true);
     json_push_string(list, "x");
     json_push(list, json_from_vec3(vec3(1.0, 2.5, -3.0)));
@@ -252,6 +253,7 @@ static void documents_are_written_for_people(void **state)
                               "\t\"speed\":\t0.3,\n"
                               "\t\"count\":\t24,\n"
                               "\t\"none\":\tnull,\n"
+                              "\t\"seed\":\t18446744073709551615,\n"
                               "\t\"feasible\":\ttrue,\n"
                               "\t\"list\":\t[\"x\", [1, 2.5, -3]]\n"
                               "}\n");

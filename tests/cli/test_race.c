@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
@@ -109,12 +110,14 @@ static void wrong_words_get_the_right_ones(void **state)
 static void a_file_that_cannot_be_written_is_a_failure(void **state)
 {
     (void)state;
-    Run result = run("speeds " SAMPLE "--json no-such-folder/speeds.json");
-    assert_int_equal(result.code, 1);
-    assert_non_null(strstr(result.err, "no-such-folder/speeds.json"));
-    result = run("demos " SAMPLE "--out no-such-folder/demos.h5");
-    assert_int_equal(result.code, 1);
-    assert_non_null(strstr(result.err, "no-such-folder/demos.h5"));
+    assert_fails("speeds " SAMPLE "--json no-such-folder/speeds.json", 1,
+                 "facet speeds: no-such-folder/speeds.json: cannot create: No such file or "
+                 "directory\n");
+    assert_fails("demos " SAMPLE "--out no-such-folder/demos.h5", 1,
+                 "facet demos: no-such-folder/demos.h5: cannot create: No such file or "
+                 "directory\n");
+    assert_fails("demos " SAMPLE "--out /dev/null", 1,
+                 "facet demos: /dev/null: expected a file to write, found a device or a pipe\n");
 }
 
 // Whether a process has a handler of its own for a signal.
@@ -129,33 +132,60 @@ static bool handles(pid_t process, int signal_number)
     return caught >> (signal_number - 1) & 1;
 }
 
-// Interrupted at work, `demos` says so, fails, and leaves nothing behind.
+// `facet demos` at work on the sample course, in a folder of its own.
+typedef struct DemosRun {
+    char folder[32], out[64];
+    FILE *err;
+    pid_t process;
+} DemosRun;
+
+// `bytes` is the most that a file may hold.
+static DemosRun demos_start(const char *rollouts, rlim_t bytes)
+{
+    DemosRun run = {.folder = "test_demos_XXXXXX", .err = tmpfile()};
+    assert_non_null(mkdtemp(run.folder));
+    snprintf(run.out, sizeof run.out, "%s/demos.h5", run.folder);
+    run.process = fork();
+    assert_true(run.process >= 0);
+    if (run.process == 0) {
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
+        dup2(fileno(run.err), STDERR_FILENO);
+        execl(FACET_PROGRAM, "facet", "demos", "--courses", TEST_SOURCE "/tests/race/sample",
+              "--quiet", "--rollouts", rollouts, "--out", run.out, (char *)NULL);
+        _exit(127);
+    }
+    return run;
+}
+
+// It fails, says why in one line that names the file, and leaves nothing behind.
+static void assert_demos_fail(DemosRun *run, const char *words)
+{
+    char said[512], line[512];
+    int status;
+    assert_int_equal(waitpid(run->process, &status, 0), run->process);
+    read_back(said, sizeof said, run->err);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    snprintf(line, sizeof line, "facet demos: %s: %s\n", run->out, words);
+    assert_string_equal(said, line);
+    assert_int_equal(rmdir(run->folder), 0); // empty
+}
+
 static void an_interrupt_leaves_no_file(void **state)
 {
     (void)state;
-    char folder[] = "test_interrupt_XXXXXX", out[64], said[512];
-    assert_non_null(mkdtemp(folder));
-    snprintf(out, sizeof out, "%s/demos.h5", folder);
-    FILE *err = tmpfile();
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(fileno(err), STDERR_FILENO);
-        execl(FACET_PROGRAM, "facet", "demos", "--courses", TEST_SOURCE "/tests/race/sample",
-              "--quiet", "--rollouts", "100000", "--out", out, (char *)NULL);
-        _exit(127);
-    }
-    for (int i = 0; i < 400 && !handles(child, SIGINT); i++)
+    DemosRun run = demos_start("100000", RLIM_INFINITY);
+    for (int i = 0; i < 400 && !handles(run.process, SIGINT); i++)
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    kill(child, SIGINT);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    read_back(said, sizeof said, err);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 1);
-    assert_non_null(strstr(said, "interrupted"));
-    assert_int_not_equal(access(out, F_OK), 0);
-    assert_int_equal(rmdir(folder), 0); // empty
+    kill(run.process, SIGINT);
+    assert_demos_fail(&run, "interrupted, not written");
+}
+
+static void a_file_too_large_leaves_no_file(void **state)
+{
+    (void)state;
+    DemosRun run = demos_start("3", 20000);
+    assert_demos_fail(&run, "cannot write: File too large");
 }
 
 int main(void)
@@ -168,6 +198,7 @@ int main(void)
         cmocka_unit_test(wrong_words_get_the_right_ones),
         cmocka_unit_test(a_file_that_cannot_be_written_is_a_failure),
         cmocka_unit_test(an_interrupt_leaves_no_file),
+        cmocka_unit_test(a_file_too_large_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

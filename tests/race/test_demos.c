@@ -100,13 +100,16 @@ static void rollouts_differ_in_start_speed_and_wind(void **state)
         assert_less(0.7 * reference - 1e-9, speed);
         assert_less(speed, reference + 1e-9);
     }
-    // With neither spread nor gusts, rollouts of a task differ in their start speed alone.
+    // With neither spread nor gusts nor a choice of speed, rollouts of a task are all the same.
     dataset_destroy(dataset);
     options.start_spread = options.gust_speed = 0.0;
     options.speed_least = 1.0;
     write_and_read(&dataset, race, &options);
     assert_memory_equal(dataset_actions(dataset, 0), dataset_actions(dataset, 1),
                         sizeof(double) * CHUNK_KEYPOINTS * CHUNK_CHANNELS);
+    assert_ok(dataset_find_observation(&states, dataset, "state"));
+    assert_memory_equal(dataset_observed(dataset, states, 0), dataset_observed(dataset, states, 1),
+                        sizeof(double) * CHUNK_KEYPOINTS * 13);
     dataset_destroy(dataset);
     race_close(race);
 }
