@@ -57,27 +57,29 @@ static Status parse_inside(Vec3 *out, const JsonRef *object, const char *key, co
 static Status parse_arena(Arena *arena, const JsonRef *root)
 {
     static const char *const keys[] = {"min", "max"};
-    JsonRef at;
+    JsonRef at, max;
     TRY(json_member(&at, root, "arena"));
     TRY(json_only(&at, keys, 2));
     TRY(json_member_vec3(&arena->min, &at, "min"));
-    TRY(json_member_vec3(&arena->max, &at, "max"));
+    TRY(json_member(&max, &at, "max"));
+    TRY(json_vec3(&arena->max, &max));
     if (arena->max.x - arena->min.x > 1.0 && arena->max.y - arena->min.y > 1.0 &&
         arena->max.z - arena->min.z > 1.0)
         return status_ok();
-    return json_wrong(&at, "'max' at least 1 m above 'min' along every axis");
+    return json_wrong(&max, "more than 1 m above 'min' along every axis");
 }
 
 static Status parse_speeds(Course *course, const JsonRef *root)
 {
     static const char *const keys[] = {"min", "max"};
-    JsonRef at;
+    JsonRef at, max;
     TRY(json_member(&at, root, "speeds"));
     TRY(json_only(&at, keys, 2));
     TRY(json_member_number(&course->speed_min, &at, "min", 0.1, 100.0));
-    TRY(json_member_number(&course->speed_max, &at, "max", 0.1, 100.0));
+    TRY(json_member(&max, &at, "max"));
+    TRY(json_number(&course->speed_max, &max, 0.1, 100.0));
     return course->speed_max > course->speed_min ? status_ok()
-                                                 : json_wrong(&at, "'max' above 'min'");
+                                                 : json_wrong(&max, "a number above 'min'");
 }
 
 // The array under `key`.
@@ -105,8 +107,10 @@ static Status parse_name(char *out, const JsonRef *object, const void *records, 
     JsonRef at;
     TRY(json_member(&at, object, "name"));
     TRY(json_string(out, COURSE_NAME_MAX, &at));
-    if (strpbrk(out, "/,= \t\n") || out[0] == '-')
-        return json_wrong(&at, "a name without '/', ',', '=', spaces or a leading '-'");
+    for (const char *letter = out; *letter; letter++) // what a factor's value may not hold, too
+        if (strchr("/,=*", *letter) || (unsigned char)*letter <= ' ' || *letter == 127)
+            return json_wrong(&at, "a name without '/', ',', '=', '*' or spaces");
+    if (out[0] == '-') return json_wrong(&at, "a name without a leading '-'");
     return find_name(out, records, index, size) < 0
                ? status_ok()
                : json_wrong(&at, "a name that no other element has");

@@ -38,13 +38,25 @@ static Status vector_member(Vec3 *out, const JsonRef *root, const char *key, dou
     return json_wrong(&at, above < 0.0 ? "three numbers of at least 0" : "three numbers above 0");
 }
 
+// No body has a moment of inertia greater than the sum of the other two. A flat one comes within
+// rounding of it.
+static Status parse_inertia(Vec3 *j, const JsonRef *root)
+{
+    TRY(vector_member(j, root, "inertia", 0.0));
+    double sum = j->x + j->y + j->z, most = greater(greater(j->x, j->y), j->z);
+    if (2.0 * most <= sum * (1.0 + 1e-9)) return status_ok();
+    JsonRef at;
+    TRY(json_member(&at, root, "inertia"));
+    return json_wrong(&at, "three moments of which none is above the sum of the others");
+}
+
 static Status parse(QuadParams *params, const JsonRef *root)
 {
     static const char *const keys[] = {"mass",         "inertia",   "arm",  "thrust_max",
                                        "torque_ratio", "motor_lag", "drag", "gravity"};
     TRY(json_only(root, keys, sizeof keys / sizeof *keys));
     TRY(positive_member(&params->mass, root, "mass", 1e3));
-    TRY(vector_member(&params->inertia, root, "inertia", 0.0));
+    TRY(parse_inertia(&params->inertia, root));
     TRY(positive_member(&params->arm, root, "arm", 10.0));
     TRY(positive_member(&params->thrust_max, root, "thrust_max", 1e4));
     TRY(positive_member(&params->torque_ratio, root, "torque_ratio", 1.0));

@@ -1,18 +1,18 @@
-// Tests of courses from files: the sample course, finding by name, and every bad input.
+// Tests of courses from files: the shipped course, finding by name, and every bad input.
 #include "flying.h"
 #include "scratch.h"
 
 #include <facet/course.h>
 
-static const char SAMPLE[] = TEST_SOURCE "/tools/draft";
+static const char SHIPPED[] = TEST_SOURCE "/courses";
 
 // ---- A good course ----------------------------------------------------------------------------
 
-static void test_sample_course(void **unused)
+static void test_shipped_course(void **unused)
 {
     (void)unused;
     Course *course;
-    assert_ok(course_load(&course, SAMPLE));
+    assert_ok(course_load(&course, SHIPPED));
     assert_int_equal(course->track_count, 8);
     assert_int_equal(course->opening_count, 3);
     assert_int_equal(course->held_out_count, 6);
@@ -47,7 +47,7 @@ static void test_names_are_found(void **unused)
 {
     (void)unused;
     Course *course;
-    assert_ok(course_load(&course, SAMPLE));
+    assert_ok(course_load(&course, SHIPPED));
     int index;
     CourseTask task;
     assert_ok(course_find_track(&index, course, "race4"));
@@ -170,12 +170,13 @@ static void test_bad_courses(void **unused)
         {"\"arena\"", "\"areena\"", "course.json", "no field 'areena', did you mean 'arena'?"},
         {"[10, 8, 5]", "[10, 8]", "course.json", "arena.max: expected three numbers [x, y, z]"},
         {"[10, 8, 5]", "[10, 8, -5]", "course.json",
-         "arena: expected 'max' at least 1 m above 'min'"},
+         "arena.max: expected more than 1 m above 'min' along every axis"},
         {"[10, 8, 5]", "[10, 8, 1e999]", "course.json",
          "arena.max[2]: expected a finite number, found inf"},
         {"\"max\": [10, 8, 5]", "\"top\": [10, 8, 5]", "course.json", "arena: no field 'top'"},
         {", \"max\": [10, 8, 5]", "", "course.json", "arena.max: expected a value, found nothing"},
-        {"\"max\": 8}", "\"max\": 0.5}", "course.json", "speeds: expected 'max' above 'min'"},
+        {"\"max\": 8}", "\"max\": 0.5}", "course.json",
+         "speeds.max: expected a number above 'min', found 0.5"},
         {"\"max\": 8}", "\"max\": 1e999}", "course.json",
          "speeds.max: expected a number from 0.1 to 100, found inf"},
         {"{\"min\": 1, \"max\": 8}", "[1, 8]", "course.json", "speeds: expected an object"},
@@ -319,9 +320,9 @@ static void test_tracks_that_are_too_long(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample_course), cmocka_unit_test(test_names_are_found),
-        cmocka_unit_test(test_own_course),    cmocka_unit_test(test_bad_courses),
-        cmocka_unit_test(test_bad_folders),   cmocka_unit_test(test_tracks_that_are_too_long),
+        cmocka_unit_test(test_shipped_course), cmocka_unit_test(test_names_are_found),
+        cmocka_unit_test(test_own_course),     cmocka_unit_test(test_bad_courses),
+        cmocka_unit_test(test_bad_folders),    cmocka_unit_test(test_tracks_that_are_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,9 @@ static void test_refusals(void **unused)
          "inertia: expected three numbers [x, y, z], found an array"},
         {"{\"inertia\": [1e-3, 0, 1e-3]}", "inertia: expected three numbers above 0"},
         {"{\"inertia\": [1e-3, -1e-3, 1e-3]}", "inertia: expected three numbers above 0"},
+        {"{\"inertia\": [1e-3, 3e-3, 1e-3]}",
+         "inertia: expected three moments of which none is above the sum of the others, found "
+         "[0.001, 0.003, 0.001]"},
         {"{\"inertia\": [1e-3, true, 1e-3]}", "inertia[1]: expected a finite number, found true"},
         {"{\"inertia\": 1e-3}", "inertia: expected three numbers [x, y, z], found 0.001"},
         {"{\"arm\": 0}", "arm: expected a number above 0"},
