@@ -11,11 +11,11 @@
 #include <facet/batch.h>
 
 #include "base/table.h"
+#include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef BENCH_MUJOCO
 #include <mujoco/mujoco.h>
@@ -46,14 +46,6 @@ typedef struct Bench {
     int passed_single, passed_batched;
     double sum; // of something from every run, so that no work can be left out
 } Bench;
-
-// Seconds of processor time: other programs that share the core do not count.
-static double now_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 // The hover thrust of motor i, a little more or less so that the vehicle turns about z.
 static double thrust_at(const QuadModel *model, long step, int i)
@@ -283,9 +275,10 @@ static void measure(Bench *bench, Row *rows, int count, int repeats)
     for (int repeat = 0; repeat < repeats; repeat++)
         for (int i = 0; i < count; i++) {
             if (!rows[i].run) continue;
-            double started = now_seconds();
+            double started = processor_seconds();
             long steps = rows[i].run(bench);
-            rows[i].best = greater(rows[i].best, 1e-6 * (double)steps / (now_seconds() - started));
+            rows[i].best =
+                greater(rows[i].best, 1e-6 * (double)steps / (processor_seconds() - started));
         }
 }
 

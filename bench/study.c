@@ -6,17 +6,10 @@
 #include <facet/race.h>
 
 #include "base/table.h"
+#include "bench.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void row(Table *table, const char *what, double seconds, double target)
 {
@@ -32,17 +25,16 @@ int main(int count, char **argument)
     char file[64];
     snprintf(file, sizeof file, "bench-demos.%ld.h5", (long)getpid());
     Race *race;
-    double started = now_seconds();
+    double started = wall_seconds();
     Status status = race_open(&race, &options);
-    double map_seconds = now_seconds() - started, demo_seconds = 0.0;
+    double map_seconds = wall_seconds() - started, demo_seconds = 0.0;
     int demos = 0;
     if (status.ok) {
         DemoOptions demo = demo_defaults();
-        for (int i = 0; i < race_task_max(race); i++)
-            demos += race->speeds.cells[i].feasible ? demo.rollouts : 0;
-        started = now_seconds();
+        demos = race_feasible_count(race) * demo.rollouts;
+        started = wall_seconds();
         status = race_write_demos(file, race, &demo, true);
-        demo_seconds = now_seconds() - started;
+        demo_seconds = wall_seconds() - started;
         unlink(file);
     }
     if (!status.ok) {

@@ -3,6 +3,7 @@
 // The peak is one large square OpenBLAS sgemm a thread on all threads at once. The contenders take
 // turns, so that what else runs on the machine disturbs all of them alike; the medians are
 // compared. Usage: train [threads] [rounds]
+#include "bench.h"
 #include "diffusion/sampler.h"
 #include "diffusion/trainer.h"
 #include "math/gemm.h"
@@ -10,16 +11,8 @@
 #include <facet/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { SQUARE = 1024, PEAK_REPEATS = 3, ROUNDS_MAX = 1000, STEPS = 50 };
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -93,17 +86,17 @@ int main(int argc, char **argv)
     static double peak[ROUNDS_MAX], train[ROUNDS_MAX], ours[ROUNDS_MAX], sample[ROUNDS_MAX];
     for (int i = -1; i < rounds; i++) { // the first round warms up
         int slot = i < 0 ? 0 : i;
-        double t0 = seconds();
+        double t0 = wall_seconds();
         pool_for(pool, threads, square_task, matrices);
-        double t1 = seconds();
+        double t1 = wall_seconds();
         TrainReport report = trainer_step(trainer, x0, z, pool);
-        double t2 = seconds();
+        double t2 = wall_seconds();
         TrainReport report2 = trainer_step(composed, x0, z, pool);
-        double t3 = seconds();
+        double t3 = wall_seconds();
         sampler_noise(x, 1, 0, size);
         sampler_load(sampler, trainer->params, pool);
         must(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, pool));
-        double t4 = seconds();
+        double t4 = wall_seconds();
         if (!report.finite || !report2.finite) must(status_fail("the loss is not finite"));
         peak[slot] = t1 - t0, train[slot] = t2 - t1, ours[slot] = t3 - t2, sample[slot] = t4 - t3;
     }
