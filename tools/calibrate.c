@@ -399,12 +399,8 @@ static Status read_layout(Layout *layout, const Course *course)
 static void print_vec3(FILE *out, Vec3 v) { fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z); }
 
 // One line a gate, so that people can read and change the files.
-static void write_course(const Calibration *c, const char *folder)
+static void print_course(FILE *out, const Calibration *c)
 {
-    char path[FILE_PATH_MAX];
-    snprintf(path, sizeof path, "%.900s/course.json", folder);
-    FILE *out = fopen(path, "w");
-    if (!out) return;
     const Course *course = c->course;
     fprintf(out, "{\n  \"arena\": {\"min\": ");
     print_vec3(out, course->arena.min);
@@ -429,16 +425,11 @@ static void write_course(const Calibration *c, const char *folder)
         fprintf(out, "%s\"%s/%s\"", i ? ", " : "", course->tracks[course->held_out[i].track].name,
                 course->openings[course->held_out[i].opening].name);
     fprintf(out, "]\n}\n");
-    fclose(out);
 }
 
-static void write_track(const Calibration *c, const char *folder, int t)
+static void print_track(FILE *out, const Calibration *c, int t)
 {
-    char path[FILE_PATH_MAX];
     const Track *track = &c->tracks[t];
-    snprintf(path, sizeof path, "%.900s/%s.json", folder, track->name);
-    FILE *out = fopen(path, "w");
-    if (!out) return;
     fprintf(out, "{\n  \"name\": \"%s\",\n  \"description\": \"%s\",\n  \"path\": [\n", track->name,
             track->description);
     for (int i = 0, gate = 0; i < track->point_count; i++) {
@@ -453,7 +444,30 @@ static void write_track(const Calibration *c, const char *folder, int t)
         fprintf(out, "%s\n", i + 1 < track->point_count ? "," : "");
     }
     fprintf(out, "  ]\n}\n");
-    fclose(out);
+}
+
+// Writes track t, or course.json where t is negative.
+static Status write_part(const Calibration *c, const char *folder, int t)
+{
+    char path[FILE_PATH_MAX], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%.900s/%s.json", folder, t < 0 ? "course" : c->tracks[t].name);
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return status_fail("%s: out of memory", path);
+    if (t < 0)
+        print_course(out, c);
+    else
+        print_track(out, c, t);
+    Status status =
+        fclose(out) == 0 ? file_write(path, text, size) : status_fail("%s: out of memory", path);
+    free(text);
+    return status;
+}
+
+static Status write_all(const Calibration *c, const char *folder)
+{
+    for (int t = -1; t < TRACKS; t++) TRY(write_part(c, folder, t));
+    return status_ok();
 }
 
 static void show(const Calibration *c, long at)
@@ -489,25 +503,9 @@ static Status prepare(Calibration *c, char **argument)
     return status_ok();
 }
 
-static void write_all(const Calibration *c, const char *folder)
+// The hill climb; `kept` is room for the layout before a move.
+static Status improve(Calibration *c, Calibration *kept, char **argument)
 {
-    write_course(c, folder);
-    for (int t = 0; t < TRACKS; t++) write_track(c, folder, t);
-}
-
-int main(int count, char **argument)
-{
-    if (count != 8) {
-        fputs("usage: facet-calibrate DRAFT OUT MOVES SEED TIME LEAST MOST\n", stderr);
-        return 2;
-    }
-    Calibration *c = calloc(1, sizeof *c), *kept = calloc(1, sizeof *kept);
-    if (!c || !kept) return 1;
-    Status status = prepare(c, argument);
-    if (!status.ok) {
-        fprintf(stderr, "facet-calibrate: %s\n", status.text);
-        return 1;
-    }
     mkdir(argument[2], 0755);
     interrupt_watch();
     evaluate(c, true);
@@ -521,13 +519,27 @@ int main(int count, char **argument)
         if (!(c->score.cost < kept->score.cost)) *c = *kept;
         if (i % 100 == 0) {
             show(c, i);
-            write_all(c, argument[2]);
+            TRY(write_all(c, argument[2]));
         }
     }
-    write_all(c, argument[2]);
-    pool_destroy(c->pool);
-    course_destroy(c->course);
+    return write_all(c, argument[2]);
+}
+
+int main(int count, char **argument)
+{
+    if (count != 8) {
+        fputs("usage: facet-calibrate DRAFT OUT MOVES SEED TIME LEAST MOST\n", stderr);
+        return 2;
+    }
+    Calibration *c = calloc(1, sizeof *c), *kept = calloc(1, sizeof *kept);
+    Status status = c && kept ? prepare(c, argument) : status_fail("out of memory");
+    if (status.ok) status = improve(c, kept, argument);
+    if (!status.ok) fprintf(stderr, "facet-calibrate: %s\n", status.text);
+    if (c) {
+        pool_destroy(c->pool);
+        course_destroy(c->course);
+    }
     free(kept);
     free(c);
-    return 0;
+    return status.ok ? 0 : 1;
 }
