@@ -11,6 +11,10 @@
 #include <facet/flight.h>
 #include <facet/quad.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { BATCH_LANES = 8 };
 
 // Eight floats. v[i] reads and writes lane i. A compiler without such registers splits it.
@@ -67,5 +71,9 @@ typedef struct FlightPlan {
 // has ended takes the next plan, so that all eight stay busy.
 void flight_fly_batch(Flight *flights, const QuadModel *model, const ControlPreset *preset,
                       const Arena *arena, const FlightPlan *plans, int count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

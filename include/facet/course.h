@@ -10,6 +10,10 @@
 #include <facet/quad.h>
 #include <facet/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { COURSE_NAME_MAX = 32, TRACK_GATES_MAX = 32, TRACK_POINTS_MAX = 64 };
 
 typedef struct Gate {
@@ -103,5 +107,9 @@ typedef enum CrashKind {
 
 CrashKind crash_check(const Arena *arena, const QuadState *state);
 const char *crash_name(CrashKind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

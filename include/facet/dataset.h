@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { DATASET_NAME_SIZE = 128 }; // bytes of an observation's name, with its final zero
 
 // ---- Reading --------------------------------------------------------------------------------
@@ -117,5 +121,9 @@ Status dataset_stats(ChannelStats *stats, const Dataset *dataset, const bool *ma
 // The normalizer of the actions over the same choice of demos.
 Status dataset_normalizer(Normalizer **normalizer, const Dataset *dataset, const bool *mask,
                           NormalizerConstant constant);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

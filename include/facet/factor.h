@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     FACTOR_MAX = 16,         // factors of a space
     FACTOR_NAME_SIZE = 64,   // bytes of a name, with its final zero
@@ -109,5 +113,9 @@ bool factor_split_contains(const FactorSplit *split, FactorTask task);
 int factor_split_count(const FactorSplit *split);
 FactorTask factor_split_task(const FactorSplit *split, int index); // in the order of their indices
 const FactorSpace *factor_split_space(const FactorSplit *split);   // lives as long as the split
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <facet/quad.h>
 #include <facet/rng.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- One flight -------------------------------------------------------------------------------
 
 // Wind that changes: a first-order Gauss-Markov process on each axis.
@@ -73,7 +77,7 @@ typedef struct FlightRun {
 
 void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *plan, QuadState start);
 
-// One step of 1/600 s. False when the flight is over: at the end of its plan, by a crash, or after
+// One step of the model, 1/600 s in the study. False when the flight is over: at the end of its plan, by a crash, or after
 // twice the plan's duration plus two seconds.
 bool flight_step(FlightRun *run);
 
@@ -117,5 +121,9 @@ Status speed_map_create(SpeedMap *map, const Course *course, const QuadModel *mo
                         const ControlPreset *preset, ThreadPool *pool, Progress *progress);
 void speed_map_destroy(SpeedMap *map);
 const SpeedCell *speed_map_at(const SpeedMap *map, CourseTask task);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

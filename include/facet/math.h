@@ -7,6 +7,10 @@
 
 #include <math.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FACET_PI 3.14159265358979323846
 
 typedef struct Vec3 {
@@ -171,5 +175,9 @@ static inline Quat quat_from_yaw(double yaw)
 {
     return quat_from_axis_angle(vec3(0.0, 0.0, 1.0), yaw);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

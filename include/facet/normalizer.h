@@ -10,6 +10,10 @@
 #include <facet/status.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Normalizer {
     int dim;     // channels
     double *min; // [dim]
@@ -31,5 +35,9 @@ void normalizer_destroy(Normalizer *normalizer);
 // rows x dim numbers; `out` may be `in`.
 void normalizer_apply(double *out, const Normalizer *normalizer, const double *in, size_t rows);
 void normalizer_invert(double *out, const Normalizer *normalizer, const double *in, size_t rows);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

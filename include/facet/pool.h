@@ -4,6 +4,10 @@
 
 #include <facet/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct ThreadPool ThreadPool;
 
 // threads = 0 takes the number of processors this process may use. The calling thread is one of
@@ -18,5 +22,9 @@ int pool_threads(const ThreadPool *pool);
 // number of threads. A task does not start a loop on the same pool.
 void pool_for(ThreadPool *pool, int count, void (*task)(void *context, int index, int worker),
               void *context);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

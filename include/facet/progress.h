@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Progress Progress;
 
 // Shows nothing (and returns NULL, which the other calls accept) when `quiet` is set.
@@ -14,5 +18,9 @@ void progress_add(Progress *progress, long items, const char *note);
 
 // Finishes the line. The total time stays on screen.
 void progress_end(Progress *progress);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <facet/math.h>
 #include <facet/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { QUAD_MOTORS = 4, QUAD_TANGENT = 16 };
 
 #define QUAD_RATE 600.0 // simulation steps a second
@@ -81,5 +85,9 @@ QuadState quad_retract(const QuadState *state, const double tangent[QUAD_TANGENT
 void quad_local(double tangent[QUAD_TANGENT], const QuadState *from, const QuadState *to);
 
 int quad_finite(const QuadState *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

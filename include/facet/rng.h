@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Rng {
     uint64_t seed;
     uint64_t stream;
@@ -25,5 +29,9 @@ double rng_normal(Rng *rng);                         // mean 0, variance 1
 
 // The raw block: four words for (seed, stream, index).
 void rng_block(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t index);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

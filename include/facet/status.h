@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Status {
     bool ok;
     char text[511]; // one line, no newline; empty when ok
@@ -22,5 +26,9 @@ Status status_fail(const char *format, ...) __attribute__((format(printf, 1, 2))
         Status try_status_ = (expression);                                                         \
         if (!try_status_.ok) return try_status_;                                                   \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -44,3 +44,20 @@ check 'pkg-config --static' "$("$scratch/by_pkg_config")" "$expected"
 "$compiler" "$here/consumer/consumer.c" -o "$scratch/whole" \
     -Wl,--whole-archive "$(find "$prefix" -name libfacet.a)" -Wl,--no-whole-archive $flags
 check 'pkg-config --static, whole archive' "$("$scratch/whole")" "$expected"
+
+# A flight with nothing but the public headers and the installed courses.
+"$cmake" -S "$here/../../examples" -B "$scratch/examples" -G Ninja \
+    -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/configure.log"
+"$cmake" --build "$scratch/examples" >"$scratch/build.log" || {
+    cat "$scratch/build.log" >&2
+    exit 1
+}
+check 'example' "$("$scratch/examples/fly" "$prefix/share/facet/courses" | tail -n 1)" '2/2 gates'
+
+# Every header, from C++.
+headers=$(cd "$prefix/include" && echo facet/*.h | tr ' ' '\n')
+included=$(sed -n 's/^#include <\(facet\/.*\)>$/\1/p' "$here/headers.cpp")
+check 'headers' "$included" "$headers"
+# shellcheck disable=SC2086
+c++ -Wall -Wextra -Werror "$here/headers.cpp" -o "$scratch/headers" $flags
+check 'C++' "$("$scratch/headers")" "$expected"
