@@ -77,8 +77,8 @@ typedef struct FlightRun {
 
 void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *plan, QuadState start);
 
-// One step of the model, 1/600 s in the study. False when the flight is over: at the end of its plan, by a crash, or after
-// twice the plan's duration plus two seconds.
+// One step of the model, 1/600 s in the study. False when the flight is over: at the end of its
+// plan, by a crash, or after twice the plan's duration plus two seconds.
 bool flight_step(FlightRun *run);
 
 // Goes on along another plan, from the point of it that is nearest at about the same progress.

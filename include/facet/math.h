@@ -1,4 +1,4 @@
-// Small geometry by value: vectors in R^3, unit quaternions, 3x3 matrices.
+// Small geometry by value: vectors in R^3, unit quaternions, 3x3 matrices; and eight float lanes.
 //
 // Quaternions are Hamilton, scalar first, and rotate body vectors into the world:
 // v_world = q v_body q*. Matrices are row-major. Everything is SI and radians.
@@ -175,6 +175,15 @@ static inline Quat quat_from_yaw(double yaw)
 {
     return quat_from_axis_angle(vec3(0.0, 0.0, 1.0), yaw);
 }
+
+// ---- Eight lanes ----------------------------------------------------------------------------
+
+// What runs in batches is a structure of arrays: every number is a vector of eight lanes, one lane
+// a vehicle.
+enum { BATCH_LANES = 8 };
+
+// Eight floats. v[i] reads and writes lane i. A compiler without such registers splits it.
+typedef float Lanes __attribute__((vector_size(BATCH_LANES * sizeof(float)), aligned(16)));
 
 #ifdef __cplusplus
 }

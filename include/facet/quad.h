@@ -86,6 +86,44 @@ void quad_local(double tangent[QUAD_TANGENT], const QuadState *from, const QuadS
 
 int quad_finite(const QuadState *state);
 
+// ---- Eight at a time ----------------------------------------------------------------------------
+
+// The same in single precision, one vehicle a lane. Lanes do not see each other. quad_step and
+// quad_mix in double are the reference; the tests hold these to them.
+
+// Eight quadrotors; the fields of QuadState.
+typedef struct QuadBatch {
+    Lanes pos_world[3];        // m
+    Lanes attitude[4];         // w, x, y, z: body to world, unit
+    Lanes vel_world[3];        // m/s
+    Lanes omega_body[3];       // rad/s
+    Lanes thrust[QUAD_MOTORS]; // N, as the motors turn now
+} QuadBatch;
+
+void quad_batch_set(QuadBatch *batch, int lane, const QuadState *state);
+QuadState quad_batch_get(const QuadBatch *batch, int lane);
+
+// The numbers of a model that a batched step uses, in single precision.
+typedef struct QuadBatchModel {
+    float step;                                // s
+    float decay_start, decay_half, decay_full; // of the motors' lag within a step
+    float mass, inverse_mass, gravity;
+    float drag[3], inertia[3], inverse_inertia[3], gyro[3];
+    float lever, torque_ratio, inverse_lever, inverse_torque_ratio; // m, 1/m
+    float thrust_max;                                               // N
+} QuadBatchModel;
+
+QuadBatchModel quad_batch_model(const QuadModel *model);
+
+// One step of quad_step in every lane: commanded thrusts (N), wind (m/s). `moved`, unless NULL,
+// gets the motion (m), more exactly than the difference of two positions.
+void quad_batch_step(QuadBatch *batch, const QuadBatchModel *model,
+                     const Lanes command[QUAD_MOTORS], const Lanes wind_world[3], Lanes moved[3]);
+
+// quad_mix in every lane: thrusts from a wanted force (N) and torque (N m).
+void quad_batch_mix(Lanes thrust[QUAD_MOTORS], const QuadBatchModel *model, const Lanes *force,
+                    const Lanes torque[3]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,8 @@
 #ifndef FACET_CONTROL_LANES_H
 #define FACET_CONTROL_LANES_H
 
+#include <facet/control.h>
+
 #include "math/lanes.h"
 
 enum { PLAN_SEGMENTS = REFERENCE_WAYPOINTS - 1, PLAN_PADDED = REFERENCE_WAYPOINTS + BATCH_LANES };

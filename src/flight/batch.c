@@ -5,6 +5,8 @@
 // (referee_watch), a limit of the arena or of the attitude is passed (crash_check), the wind
 // changes, a flight ends and the lane takes the next plan. Sums over a flight are compensated
 // (Kahan), because single precision would lose their small terms.
+#include <facet/batch.h>
+
 #include "control/lanes.h"
 #include "rules.h"
 

@@ -6,7 +6,7 @@
 #ifndef FACET_MATH_LANES_H
 #define FACET_MATH_LANES_H
 
-#include <facet/batch.h>
+#include <facet/math.h>
 
 #include <stdint.h>
 

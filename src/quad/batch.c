@@ -8,6 +8,8 @@
 // One step of RK4. f/m and J^-1 torque lag together and are taken exactly at the stages; the
 // position's sum is h v + h^2/6 (a1 + a2 + a3). The attitude's length leaves 1 by about 1e-9 in a
 // step, so one Newton step for 1/sqrt, q (3 - q.q)/2, restores it to rounding.
+#include <facet/quad.h>
+
 #include "math/lanes.h"
 
 void quad_batch_set(QuadBatch *batch, int lane, const QuadState *s)

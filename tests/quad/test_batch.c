@@ -1,7 +1,7 @@
 // The batched dynamics and mixer against the scalar, double-precision ones.
 #include "testing.h"
 
-#include <facet/batch.h>
+#include <facet/quad.h>
 #include <facet/rng.h>
 
 enum { TEN_SECONDS = 6000, HOLD = 60 }; // steps; a command is held for HOLD steps
