@@ -6,6 +6,7 @@
 #define FACET_MATH_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,7 +69,7 @@ static inline Vec3 vec3_unit(Vec3 a, Vec3 fallback)
     return norm > 1e-12 ? vec3_scale(a, 1.0 / norm) : fallback;
 }
 
-static inline int vec3_finite(Vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+static inline bool vec3_finite(Vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
 // ---- Quaternions ----------------------------------------------------------------------------
 

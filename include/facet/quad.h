@@ -84,7 +84,7 @@ void quad_step_jacobian(double jacobian[QUAD_TANGENT][QUAD_TANGENT],
 QuadState quad_retract(const QuadState *state, const double tangent[QUAD_TANGENT]);
 void quad_local(double tangent[QUAD_TANGENT], const QuadState *from, const QuadState *to);
 
-int quad_finite(const QuadState *state);
+bool quad_finite(const QuadState *state);
 
 // ---- Eight at a time ----------------------------------------------------------------------------
 

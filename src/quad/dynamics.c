@@ -53,7 +53,7 @@ void quad_step(QuadState *state, const QuadModel *model, const double command[4]
         state->thrust[i] = command[i] + model->decay_full * (state->thrust[i] - command[i]);
 }
 
-int quad_finite(const QuadState *s)
+bool quad_finite(const QuadState *s)
 {
     // Any NaN or infinity makes the sum not finite.
     double pos = s->pos_world.x + s->pos_world.y + s->pos_world.z;

@@ -220,8 +220,7 @@ static void test_every_end(void **unused)
     // A path whose velocities point back: the vehicle backs away from it and hovers there.
     Keypoint chunk[CHUNK_KEYPOINTS];
     Reference *back = &scene->references[4];
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-        chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), 3.0};
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i] = (Keypoint){vec3(0.203 * i, 0.0, 2.0), 3.0};
     assert_ok(reference_from_chunk(back, chunk));
     for (int i = 0; i < REFERENCE_WAYPOINTS; i++) back->vel[i] = vec3_scale(back->vel[i], -1.0);
     scene->plans[4].start = quad_hover(&scene->model, vec3(0.0, 0.0, 2.0), 0.0);

@@ -135,6 +135,23 @@ static void test_impossible_task_is_infeasible(void **unused)
     assert_false(cell.feasible);
 }
 
+// A flight that clears its gates, but not with the reserve, is not enough.
+static void test_reserve_is_kept(void **unused)
+{
+    (void)unused;
+    QuadModel model = racer();
+    ControlPreset preset = test_preset();
+    Track track = slalom("slalom", 1.5);
+    FlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 1.0);
+    double miss = fly_at(&setup, 3.0);
+    setup.half_width = miss / 0.9;
+    SpeedCell cell = expert_search(&setup, 3.0, 3.2); // one candidate
+    assert_false(cell.feasible);
+    assert_near(cell.best_ratio, 0.9, 1e-9);
+    setup.half_width = miss / 0.7;
+    assert_true(expert_search(&setup, 3.0, 3.2).feasible);
+}
+
 // A limit inside the range: at the speed found the flight clears its gates with the reserve, and
 // just above it no longer.
 static void test_search_finds_the_limit(void **unused)
@@ -214,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_command_is_refused_where_there_is_no_spline),
         cmocka_unit_test(test_easy_task_reaches_the_highest_speed),
         cmocka_unit_test(test_impossible_task_is_infeasible),
+        cmocka_unit_test(test_reserve_is_kept),
         cmocka_unit_test(test_search_finds_the_limit),
         cmocka_unit_test(test_speed_map_has_the_same_bits_on_any_number_of_threads),
     };

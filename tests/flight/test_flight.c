@@ -283,6 +283,28 @@ static void test_replan_changes_the_path(void **unused)
     assert_near(run.state.pos_world.x, 10.0, 0.1);
 }
 
+// A zigzag twice as long as the line it follows: the same share of the way is where to go on.
+static void test_replan_to_a_longer_plan(void **unused)
+{
+    (void)unused;
+    World world;
+    make_world(&world, false);
+    Reference plan = line_plan(vec3(-10, 0, 2), vec3(10, 0, 2), 3.0), zigzag;
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+        double x = -10.0 + 20.0 * i / (CHUNK_KEYPOINTS - 1);
+        chunk[i] = (Keypoint){vec3(x, i % 2 ? 0.55 : -0.55, 2.0), 3.0};
+    }
+    assert_ok(reference_from_chunk(&zigzag, chunk));
+    assert_less(1.9, reference_length(&zigzag) / reference_length(&plan));
+    FlightRun run;
+    flight_begin(&run, &world.setup, &plan, flight_start(&world.model, &plan, 3.0));
+    while (run.carrot.arc < 15.0) assert_true(flight_step(&run));
+    flight_replan(&run, &zigzag);
+    assert_near(run.carrot.arc / reference_length(&zigzag), 0.75, 0.02);
+    assert_less(run.carrot.distance, 0.55);
+}
+
 // ---- Traces -----------------------------------------------------------------------------------
 
 enum { TRACE_MAX = 512 };
@@ -453,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_flight_gives_up),
         cmocka_unit_test(test_steps_make_the_flight),
         cmocka_unit_test(test_replan_changes_the_path),
+        cmocka_unit_test(test_replan_to_a_longer_plan),
         cmocka_unit_test(test_trace_has_equal_steps_of_time),
         cmocka_unit_test(test_trace_stops_when_full),
         cmocka_unit_test(test_same_seed_same_bits),

@@ -41,8 +41,8 @@ static Status plan_beside(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, Co
 static Status plan_nothing(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
                            uint64_t seed, void *context)
 {
-    (void)chunk, (void)study, (void)task, (void)seed, (void)context;
-    return status_fail("no plan today");
+    (void)chunk, (void)seed, (void)context;
+    return status_fail("no plan for %s", study->course->openings[task.opening].name);
 }
 
 static Status plan_nan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
@@ -110,9 +110,10 @@ static void a_planner_that_fails_says_so(void **state)
 {
     (void)state;
     Planner nothing = {"nothing", plan_nothing, NULL};
-    CourseTask tasks[1] = {task_named("straight/small")};
-    RaceResult results[1];
-    assert_refused(race_fly_all(results, race, &nothing, tasks, 1, 1, 0.0, NULL), "no plan today");
+    CourseTask tasks[2] = {task_named("straight/small"), task_named("straight/large")};
+    RaceResult results[2];
+    assert_refused(race_fly_all(results, race, &nothing, tasks, 2, 1, 0.0, NULL),
+                   "no plan for small"); // the first of the failures, whichever thread was first
 }
 
 static void a_plan_that_is_not_a_number_is_a_crash(void **state)
