@@ -1,0 +1,80 @@
+// The workspace of the score network: what the passes share (private to the room).
+#ifndef FACET_DIFFUSION_SCORE_WORK_H
+#define FACET_DIFFUSION_SCORE_WORK_H
+
+#include "diffusion/score_pass.h"
+#include "nn/epilogue.h"
+#include "nn/layers.h"
+
+// Every shard has its own padded block of sequences, and the blocks of all shards lie end to end:
+// "seq" below is one such row of blocks, [shards][seq_rows(shard, T)][width]. A workspace that only
+// evaluates has one shard.
+struct ScoreWork {
+    const ScoreNet *net;
+    int capacity, shard, shards; // rows, rows a shard, shards at capacity
+    int threads;                 // of the pool that may train, or 0
+    int rows;                    // of the last forward pass
+    const int *z;                // its factor values, owned by the caller
+    const Real *params;          // owned by the caller
+    Real *memory;
+
+    // Packed weights: stem, head, units forward and backward, the FiLM of each block.
+    Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX], *pack_back[2 * SCORE_BLOCKS_MAX];
+    Real *pack_film[SCORE_BLOCKS_MAX];
+
+    // Condition, [rows][...]: input, layer 1 before and after Mish, layer 2 before and after, FiLM.
+    Real *cond_in, *cond1, *cond1_act, *cond2, *cond2_act, *film;
+    // Sequences: x and the output (seq of D), the stream before block l and after the last one,
+    // normalised convolutions and the input of each block's second one (seq of C).
+    Real *x, *out, *stream[SCORE_BLOCKS_MAX + 1];
+    Real *hat[2 * SCORE_BLOCKS_MAX], *mid[SCORE_BLOCKS_MAX];
+    Real *rstd[2 * SCORE_BLOCKS_MAX + 1]; // [rows][T]; the last is the head's
+    Real *head_hat, *head;
+
+    // Gradients, for training only.
+    Real *dout, *dx, *dmid;                   // seq of D, D, C
+    Real *dfilm, *dcond2, *dcond1, *dcond_in; // [rows][...]
+    Real *dvectors;                           // [shards][2 blocks + 1][3][C]
+    Real *dnorm;                              // [shards][C]
+    Real *scratch;                            // [threads][scratch_size]
+    size_t scratch_size;
+};
+
+// Rows of one shard's block, and the samples that shard s holds when `rows` are in use.
+static inline size_t work_block(const ScoreWork *work)
+{
+    return seq_rows(work->shard, work->net->config.horizon);
+}
+
+static inline int work_samples(const ScoreWork *work, int s)
+{
+    int left = work->rows - s * work->shard;
+    return left < work->shard ? left : work->shard;
+}
+
+static inline int work_shards(const ScoreWork *work)
+{
+    return (work->rows + work->shard - 1) / work->shard;
+}
+
+// The row of a seq where sample r starts.
+static inline size_t work_sample(const ScoreWork *work, int r)
+{
+    return (size_t)(r / work->shard) * work_block(work) +
+           seq_start(r % work->shard, work->net->config.horizon);
+}
+
+static inline EpilogueParams unit_params(const ScoreWork *work, int unit)
+{
+    const ScoreUnit *u = &work->net->units[unit];
+    const Real *params = work->params;
+    return (EpilogueParams){params + u->bias, params + u->gamma, params + u->beta};
+}
+
+static inline EpilogueParams head_params(const ScoreWork *work)
+{
+    const Real *params = work->params;
+    return (EpilogueParams){NULL, params + work->net->out_gamma, params + work->net->out_beta};
+}
+
+#endif

@@ -1,0 +1,12 @@
+// Who draws which random numbers: a stream's top bits name the purpose, so that draws with the same
+// seed never overlap. The weights' initial values use the purpose 0 (nn/optim.h).
+#ifndef FACET_DIFFUSION_STREAMS_H
+#define FACET_DIFFUSION_STREAMS_H
+
+#include <stdint.h>
+
+#define STREAM_TRAIN  (UINT64_C(1) << 60) // + update * 2^20 + row
+#define STREAM_SAMPLE (UINT64_C(2) << 60) // + the caller's number of the sample
+#define STREAM_DATA   (UINT64_C(3) << 60) // + epoch, for the order of the data
+
+#endif

@@ -1,0 +1,204 @@
+// Training the score network (see diffusion/trainer.h).
+#include "diffusion/trainer.h"
+
+#include "diffusion/streams.h"
+#include "nn/layers.h"
+
+#include <assert.h>
+#include <facet/rng.h>
+#include <stdlib.h>
+
+static int sample_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
+
+static Status check(const TrainConfig *c, const ScoreNet *net)
+{
+    if (c->batch < 1 || c->batch >= 1 << 20)
+        return status_fail("training: expected a batch of 1 or more, found %d", c->batch);
+    for (int i = 0; i < net->config.factors; i++)
+        if (!(c->drop[i] >= 0.0 && c->drop[i] <= 1.0))
+            return status_fail("training: expected a drop probability from 0 to 1, found %g",
+                               c->drop[i]);
+    if (!(c->composed_weight >= 0.0))
+        return status_fail("training: expected a composed loss of weight 0 or more, found %g",
+                           c->composed_weight);
+    if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch < 2))
+        return status_fail("training: a composed loss needs a factor and a batch of 2 or more");
+    if (!(c->rate > 0.0))
+        return status_fail("training: expected a rate above 0, found %g", c->rate);
+    return status_ok();
+}
+
+static Status allocate(Trainer *k, int threads)
+{
+    const ScoreNet *net = k->net;
+    size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, batch = (size_t)k->config.batch;
+    size_t block = (net->table.size * sizeof(Real) + 63) / 64 * 64;
+    k->params = aligned_alloc(64, block);
+    k->grads = aligned_alloc(64, block);
+    k->x = calloc(rows * size, sizeof *k->x);
+    k->out = calloc(rows * size, sizeof *k->out);
+    k->dout = calloc(rows * size, sizeof *k->dout);
+    k->target = calloc(batch * size, sizeof *k->target);
+    k->t = calloc(rows, sizeof *k->t);
+    k->z = calloc(rows * (size_t)(net->config.factors + 1), sizeof *k->z);
+    k->squares = calloc(batch + (size_t)k->composed, sizeof *k->squares);
+    if (!k->params || !k->grads || !k->x || !k->out || !k->dout || !k->target || !k->t || !k->z ||
+        !k->squares)
+        return status_fail("out of memory for training %zu parameters", net->table.parameters);
+    memset(k->grads, 0, block);
+    tensor_init(k->params, &net->table, k->config.seed);
+    TRY(score_work_create_train(&k->work, net, k->rows, threads));
+    return optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params);
+}
+
+Status trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *schedule,
+                      TrainConfig config, int threads)
+{
+    *out = NULL;
+    TRY(check(&config, net));
+    Trainer *k = calloc(1, sizeof *k);
+    if (!k) return status_fail("out of memory for training");
+    k->config = config;
+    k->net = net;
+    k->schedule = schedule;
+    k->composed = config.composed_weight > 0.0 ? config.batch / 2 : 0;
+    k->rows = config.batch + k->composed * (1 + net->config.factors);
+    Status status = allocate(k, threads);
+    if (!status.ok) {
+        trainer_free(k);
+        return status;
+    }
+    *out = k;
+    return status_ok();
+}
+
+void trainer_free(Trainer *k)
+{
+    if (!k) return;
+    optimizer_free(k->optimizer);
+    score_work_free(k->work);
+    free(k->params);
+    free(k->grads);
+    free(k->x);
+    free(k->out);
+    free(k->dout);
+    free(k->target);
+    free(k->t);
+    free(k->z);
+    free(k->squares);
+    free(k);
+}
+
+// Draws time, dropout and noise of one row of the batch, and lays out its rows of the pass: the
+// row itself, and for the composed loss the null branch and one branch a factor.
+static void draw_row(void *context, int row, int worker)
+{
+    (void)worker;
+    Trainer *k = context;
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    uint64_t update = (uint64_t)k->optimizer->updates;
+    Rng rng = rng_make(k->config.seed, STREAM_TRAIN + (update << 20) + (uint64_t)row);
+    int t = (int)(rng_uniform(&rng) * k->schedule->steps);
+    for (int i = 0; i < factors; i++) {
+        bool dropped = rng_uniform(&rng) < k->config.drop[i];
+        k->z[row * factors + i] = dropped ? EMBEDDING_NULL : k->tasks[row * factors + i];
+    }
+    double alpha_bar = k->schedule->alpha_bar[t];
+    double signal = sqrt(alpha_bar), noise = sqrt(1.0 - alpha_bar);
+    Mix mix = prediction_target(k->config.prediction, alpha_bar);
+    const Real *x0 = k->data + (size_t)row * size;
+    Real *x = k->x + (size_t)row * size, *target = k->target + (size_t)row * size;
+    for (int i = 0; i < size; i++) {
+        double epsilon = rng_normal(&rng);
+        x[i] = (Real)(signal * (double)x0[i] + noise * epsilon);
+        target[i] = (Real)(mix.first * (double)x0[i] + mix.second * epsilon);
+    }
+    k->t[row] = (Real)t;
+    if (row >= k->composed) return;
+    for (int branch = 0; branch <= factors; branch++) {
+        int r = k->config.batch + row * (1 + factors) + branch;
+        memcpy(k->x + (size_t)r * size, x, (size_t)size * sizeof *x);
+        k->t[r] = (Real)t;
+        for (int i = 0; i < factors; i++)
+            k->z[r * factors + i] = branch == 1 + i ? k->tasks[row * factors + i] : EMBEDDING_NULL;
+    }
+}
+
+// The squared error of one row and its gradient; then the same for its composed prediction.
+static void row_loss(Trainer *k, int row)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors, batch = k->config.batch;
+    const Real *target = k->target + (size_t)row * size;
+    const Real *out = k->out + (size_t)row * size;
+    Real *dout = k->dout + (size_t)row * size;
+    Real scale = R(2.0 / ((double)batch * size));
+    double square = 0.0;
+    for (int i = 0; i < size; i++) {
+        Real error = out[i] - target[i];
+        square += (double)error * (double)error;
+        dout[i] = scale * error;
+    }
+    k->squares[row] = square;
+    if (row >= k->composed) return;
+    size_t first = (size_t)(batch + row * (1 + factors)) * size;
+    const Real *null = k->out + first;
+    Real *dnull = k->dout + first;
+    scale = R(2.0 * k->config.composed_weight / ((double)k->composed * size));
+    square = 0.0;
+    for (int i = 0; i < size; i++) {
+        Real sum = R(1 - factors) * null[i];
+        for (int b = 1; b <= factors; b++) sum += null[(size_t)b * size + i];
+        Real error = sum - target[i];
+        square += (double)error * (double)error;
+        dnull[i] = scale * error * R(1 - factors);
+        for (int b = 1; b <= factors; b++) dnull[(size_t)b * size + i] = scale * error;
+    }
+    k->squares[batch + row] = square;
+}
+
+TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPool *pool)
+{
+    int size = sample_size(k->net), batch = k->config.batch;
+    k->data = x0;
+    k->tasks = z;
+    pool_for(pool, batch, draw_row, k);
+    score_load(k->work, k->params, pool);
+    score_forward(k->out, k->work, k->x, k->t, k->z, k->rows, pool);
+    TrainReport report = {.update = k->optimizer->updates + 1};
+    for (int row = 0; row < batch; row++) {
+        row_loss(k, row);
+        report.denoise += k->squares[row] / ((double)batch * size);
+        if (row < k->composed)
+            report.composed += k->squares[batch + row] / ((double)k->composed * size);
+    }
+    report.loss = report.denoise + k->config.composed_weight * report.composed;
+    score_backward(k->grads, NULL, k->work, k->dout, pool);
+    report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
+    report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
+    report.rate = learning_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
+                                k->config.total, report.update);
+    return report;
+}
+
+TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, ThreadPool *pool)
+{
+    TrainReport report = trainer_gradients(k, x0, z, pool);
+    if (report.finite)
+        optimizer_step(k->optimizer, k->params, k->grads, report.grad_norm, report.rate, pool);
+    return report;
+}
+
+#ifndef FACET_REAL_DOUBLE
+
+TrainConfig train_default(void)
+{
+    TrainConfig config = {.batch = 32,
+                          .prediction = PREDICT_V,
+                          .optimizer = optimizer_default(),
+                          .rate = 1e-4,
+                          .warmup = 500};
+    for (int i = 0; i < SCORE_FACTORS_MAX; i++) config.drop[i] = 0.1;
+    return config;
+}
+
+#endif

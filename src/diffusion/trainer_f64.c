@@ -1,0 +1,3 @@
+// Training in double precision (see math/real.h).
+#define FACET_REAL_DOUBLE
+#include "diffusion/trainer.c"

@@ -1,0 +1,115 @@
+// Products with a packed matrix (see math/gemm_packed.h).
+//
+// The packed matrix is cut into panels of PANEL columns, each [k][PANEL]. A tile of six rows and
+// one panel stays in registers over a block of k; the block of the panel stays in the first cache
+// for all rows.
+#include "math/gemm_packed.h"
+
+#include <string.h>
+
+typedef Real Vector __attribute__((vector_size(32)));
+typedef Real Unaligned __attribute__((vector_size(32), aligned(sizeof(Real)), may_alias));
+
+enum { LANES = 32 / sizeof(Real), PANEL = 2 * LANES, TILE = 6, K_BLOCK = 1024 / sizeof(Real) };
+
+static int panels(int n) { return (n + PANEL - 1) / PANEL; }
+
+size_t gemm_packed_size(int n, int k) { return (size_t)panels(n) * PANEL * (size_t)k; }
+
+void gemm_pack(Real *packed, GemmOp op, const Real *b, int ldb, int rows, int k_first, int n, int k)
+{
+    for (int j = 0; j < panels(n); j++) {
+        Real *out = packed + ((size_t)j * k + k_first) * PANEL;
+        int width = n - j * PANEL < PANEL ? n - j * PANEL : PANEL;
+        if (width < PANEL) memset(out, 0, (size_t)rows * PANEL * sizeof *out);
+        if (op == GEMM_PLAIN)
+            for (int p = 0; p < rows; p++)
+                memcpy(out + (size_t)p * PANEL, b + (size_t)p * ldb + (size_t)j * PANEL,
+                       (size_t)width * sizeof *out);
+        else
+            for (int p = 0; p < rows; p++)
+                for (int i = 0; i < width; i++)
+                    out[(size_t)p * PANEL + i] = b[(size_t)(j * PANEL + i) * ldb + p];
+    }
+}
+
+// c [rows][PANEL] (+)= a [rows][k] panel [k][PANEL]; rows is a constant at every call.
+static inline __attribute__((always_inline)) void
+tile(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k, bool accumulate, int rows)
+{
+    Vector sum[TILE][2];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < 2; j++)
+            sum[i][j] = accumulate ? (Vector) * (const Unaligned *)(c + (size_t)i * ldc + j * LANES)
+                                   : (Vector){0};
+    for (int p = 0; p < k; p++) {
+        Vector b0 = *(const Unaligned *)(panel + (size_t)p * PANEL);
+        Vector b1 = *(const Unaligned *)(panel + (size_t)p * PANEL + LANES);
+#pragma GCC unroll 6
+        for (int i = 0; i < rows; i++) {
+            Real x = a[(size_t)i * lda + p];
+            sum[i][0] += x * b0;
+            sum[i][1] += x * b1;
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < 2; j++) *(Unaligned *)(c + (size_t)i * ldc + j * LANES) = sum[i][j];
+}
+
+static void tile_rows(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k,
+                      bool accumulate, int rows)
+{
+    switch (rows) {
+    case 1:
+        tile(c, ldc, a, lda, panel, k, accumulate, 1);
+        break;
+    case 2:
+        tile(c, ldc, a, lda, panel, k, accumulate, 2);
+        break;
+    case 3:
+        tile(c, ldc, a, lda, panel, k, accumulate, 3);
+        break;
+    case 4:
+        tile(c, ldc, a, lda, panel, k, accumulate, 4);
+        break;
+    case 5:
+        tile(c, ldc, a, lda, panel, k, accumulate, 5);
+        break;
+    default:
+        tile(c, ldc, a, lda, panel, k, accumulate, TILE);
+    }
+}
+
+// A tile whose panel is wider than c goes through a buffer.
+static void tile_narrow(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k,
+                        bool accumulate, int rows, int width)
+{
+    Real buffer[TILE * PANEL] = {0};
+    size_t bytes = (size_t)width * sizeof *c;
+    for (int i = 0; accumulate && i < rows; i++)
+        memcpy(buffer + (size_t)i * PANEL, c + (size_t)i * ldc, bytes);
+    tile_rows(buffer, PANEL, a, lda, panel, k, accumulate, rows);
+    for (int i = 0; i < rows; i++) memcpy(c + (size_t)i * ldc, buffer + (size_t)i * PANEL, bytes);
+}
+
+void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n, int k,
+                 bool accumulate)
+{
+    for (int p = 0; p < k; p += K_BLOCK) {
+        int depth = k - p < K_BLOCK ? k - p : K_BLOCK;
+        bool add = accumulate || p > 0;
+        for (int j = 0; j < panels(n); j++) {
+            const Real *panel = packed + ((size_t)j * k + p) * PANEL;
+            int width = n - j * PANEL;
+            for (int i = 0; i < m; i += TILE) {
+                int rows = m - i < TILE ? m - i : TILE;
+                Real *out = c + (size_t)i * ldc + (size_t)j * PANEL;
+                const Real *in = a + (size_t)i * lda + p;
+                if (width >= PANEL)
+                    tile_rows(out, ldc, in, lda, panel, depth, add, rows);
+                else
+                    tile_narrow(out, ldc, in, lda, panel, depth, add, rows, width);
+            }
+        }
+    }
+}

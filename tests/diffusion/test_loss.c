@@ -1,0 +1,147 @@
+// The training loss in double: its gradient against central differences, with and without the
+// composed loss, and how often factors are dropped.
+#define FACET_REAL_DOUBLE
+#include "diffusion/trainer.h"
+#include "nn/derivative.h"
+#include "nn/layers.h"
+
+enum { BATCH = 5, T = 4, D = 2, SIZE = T * D, K = 2 };
+
+static const ScoreNetConfig small = {.horizon = T,
+                                     .dim = D,
+                                     .blocks = 1,
+                                     .channels = 8,
+                                     .cond = 4,
+                                     .time_width = 4,
+                                     .embed = 3,
+                                     .factors = K,
+                                     .values = {3, 2}};
+
+typedef struct Fixture {
+    ScoreNet *net;
+    NoiseSchedule schedule;
+    ThreadPool *pool;
+    Trainer *trainer;
+    double x0[BATCH * SIZE];
+    int z[BATCH * K];
+} Fixture;
+
+static void setup(Fixture *f, Prediction prediction, double composed)
+{
+    TrainConfig config = train_default();
+    config.batch = BATCH;
+    config.prediction = prediction;
+    config.drop[0] = 0.3, config.drop[1] = 0.6;
+    config.composed_weight = composed;
+    config.seed = 12;
+    assert_ok(score_net_create(&f->net, small));
+    assert_ok(schedule_cosine(&f->schedule, 30));
+    assert_ok(pool_create(&f->pool, 2));
+    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, config, 2));
+    fill_normal(f->x0, BATCH * SIZE, 5);
+    for (int i = 0; i < BATCH; i++) f->z[2 * i] = i % 3, f->z[2 * i + 1] = i % 2;
+    for (size_t i = 0; i < f->net->table.size; i++)
+        f->trainer->params[i] += 0.1 * sin(1.0 + (double)i);
+}
+
+static void teardown(Fixture *f)
+{
+    trainer_free(f->trainer);
+    pool_destroy(f->pool);
+    score_net_free(f->net);
+}
+
+static double loss(void *context)
+{
+    Fixture *f = context;
+    return trainer_gradients(f->trainer, f->x0, f->z, f->pool).loss;
+}
+
+static void test_gradient(void **state)
+{
+    (void)state;
+    static double grads[100000];
+    for (int kind = 0; kind < 3; kind++)
+        for (int composed = 0; composed < 2; composed++) {
+            Fixture f;
+            setup(&f, (Prediction)kind, composed ? 0.7 : 0.0);
+            TrainReport report = trainer_gradients(f.trainer, f.x0, f.z, f.pool);
+            assert_near(report.loss, report.denoise + 0.7 * report.composed, 1e-12);
+            assert_true(composed ? report.composed > 0.0 : report.composed == 0.0);
+            assert_true(f.net->table.size <= 100000);
+            memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
+            for (int i = 0; i < f.net->table.count; i++) {
+                const Tensor *tensor = &f.net->table.tensors[i];
+                check_gradient(tensor->name, f.trainer->params + tensor->offset,
+                               grads + tensor->offset, tensor->size,
+                               tensor->size > 20 ? tensor->size / 7 : 2, loss, &f);
+            }
+            teardown(&f);
+        }
+}
+
+// The noisy row, the target and the dropout of a row follow from (seed, update, row) alone.
+static void test_draws(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, PREDICT_V, 1.0);
+    int dropped[K] = {0}, both = 0;
+    enum { UPDATES = 600 };
+    for (int u = 0; u < UPDATES; u++) {
+        f.trainer->optimizer->updates = u;
+        trainer_gradients(f.trainer, f.x0, f.z, f.pool);
+        for (int r = 0; r < BATCH; r++) {
+            bool first = f.trainer->z[2 * r] == EMBEDDING_NULL;
+            bool second = f.trainer->z[2 * r + 1] == EMBEDDING_NULL;
+            dropped[0] += first, dropped[1] += second, both += first && second;
+            double abar = f.schedule.alpha_bar[(int)f.trainer->t[r]];
+            for (int i = r * SIZE; i < (r + 1) * SIZE; i++) // x = sqrt(abar) x0 + ..., v as well
+                assert_near(sqrt(abar) * f.trainer->x[i] - sqrt(1.0 - abar) * f.trainer->target[i],
+                            f.x0[i], 1e-10);
+        }
+        // The branches of the composed loss show nothing, the first factor, the second factor.
+        const int *branch = f.trainer->z + BATCH * K;
+        assert_int_equal(branch[0], -1), assert_int_equal(branch[1], -1);
+        assert_int_equal(branch[2], f.z[0]), assert_int_equal(branch[3], -1);
+        assert_int_equal(branch[4], -1), assert_int_equal(branch[5], f.z[1]);
+    }
+    double rows = UPDATES * BATCH;
+    assert_near(dropped[0] / rows, 0.3, 0.03);
+    assert_near(dropped[1] / rows, 0.6, 0.03);
+    assert_near(both / rows, 0.18, 0.03);
+    teardown(&f);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, PREDICT_V, 0.0);
+    Trainer *trainer;
+    TrainConfig config = train_default();
+    config.drop[1] = 1.5;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "drop probability");
+    config = train_default(), config.batch = 0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "batch");
+    config = train_default(), config.composed_weight = -1.0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "composed loss");
+    ScoreNetConfig none = small;
+    none.factors = 0;
+    ScoreNet *plain;
+    assert_ok(score_net_create(&plain, none));
+    config = train_default(), config.composed_weight = 1.0;
+    assert_refused(trainer_create(&trainer, plain, &f.schedule, config, 2), "needs a factor");
+    score_net_free(plain);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

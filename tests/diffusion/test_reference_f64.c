@@ -1,0 +1,3 @@
+// The whole score network against PyTorch in double precision.
+#define FACET_REAL_DOUBLE
+#include "test_reference.c"

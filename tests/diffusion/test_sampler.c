@@ -1,0 +1,184 @@
+// Composition and sampling: identities of the composed score, agreement with branches evaluated by
+// hand, clipping, the path, and the same bits on any number of threads.
+#include "diffusion/sampler.h"
+#include "nn/layers.h"
+#include "nn/optim.h"
+#include "testing.h"
+
+#include <stdlib.h>
+
+enum { T = 5, D = 2, SIZE = T * D, PLANS = 3, STEPS = 7 };
+
+typedef struct Fixture {
+    ScoreNet *net;
+    ThreadPool *pool;
+    Sampler *sampler;
+    float *params;
+    NoiseSchedule schedule;
+} Fixture;
+
+static void setup(Fixture *f, int factors, int threads)
+{
+    const ScoreNetConfig config = {.horizon = T,
+                                   .dim = D,
+                                   .blocks = 1,
+                                   .channels = 16,
+                                   .cond = 8,
+                                   .time_width = 8,
+                                   .embed = 4,
+                                   .factors = factors,
+                                   .values = {3, 2, 4}};
+    assert_ok(score_net_create(&f->net, config));
+    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(sampler_create(&f->sampler, f->net, PLANS));
+    assert_ok(schedule_cosine(&f->schedule, 50));
+    f->params = calloc(f->net->table.size, sizeof *f->params);
+    assert_non_null(f->params);
+    tensor_init(f->params, &f->net->table, 4);
+    const Tensor *head = tensor_find(&f->net->table, "out.weight");
+    for (size_t i = 0; i < head->size; i++) f->params[head->offset + i] = 0.1f * sinf((float)i);
+    sampler_load(f->sampler, f->params, f->pool);
+}
+
+static void teardown(Fixture *f)
+{
+    free(f->params);
+    sampler_free(f->sampler);
+    pool_destroy(f->pool);
+    score_net_free(f->net);
+}
+
+static void noise(float *x)
+{
+    for (int n = 0; n < PLANS; n++) sampler_noise(x + n * SIZE, 8, (uint64_t)n, SIZE);
+}
+
+static void test_compose_scores(void **state)
+{
+    (void)state;
+    const float branches[2][3][2] = {{{1, 2}, {3, 5}, {10, 20}}, {{0, 0}, {1, 1}, {2, 2}}};
+    float out[2][2];
+    compose_scores(&out[0][0], &branches[0][0][0], NULL, 2, 2, 2);
+    assert_near((double)out[0][0], 1 + 2 + 9, 0.0);
+    assert_near((double)out[0][1], 2 + 3 + 18, 0.0);
+    assert_near((double)out[1][0], 3, 0.0);
+    const double weights[2] = {0.5, 0.0};
+    compose_scores(&out[0][0], &branches[0][0][0], weights, 2, 2, 2);
+    assert_near((double)out[0][0], 2.0, 0.0);
+}
+
+// A composed prediction equals the sum of branches that joint inference gives one by one.
+static void test_composed_equals_branches(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, 3, 1);
+    float x[PLANS * SIZE], composed[PLANS * SIZE], branch[PLANS * SIZE];
+    double sum[PLANS * SIZE];
+    const int z[PLANS * 3] = {0, 1, 2, 2, 0, 3, 1, 1, 0};
+    const double weights[3] = {1.0, 0.5, 2.0};
+    noise(x);
+    predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
+    for (int b = 0; b <= 3; b++) {
+        int shown[PLANS * 3];
+        for (int i = 0; i < PLANS * 3; i++) shown[i] = i % 3 == b - 1 ? z[i] : EMBEDDING_NULL;
+        predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
+        for (int i = 0; i < PLANS * SIZE; i++) {
+            double weight = b == 0 ? 1.0 - 3.5 : weights[b - 1];
+            sum[i] = (b == 0 ? 0.0 : sum[i]) + weight * (double)branch[i];
+        }
+    }
+    for (int i = 0; i < PLANS * SIZE; i++) assert_near((double)composed[i], sum[i], 2e-5);
+    teardown(&f);
+}
+
+// One factor composed is that factor; no factor at all is the unconditional network.
+static void test_one_factor_is_joint(void **state)
+{
+    (void)state;
+    for (int factors = 0; factors < 2; factors++) {
+        Fixture f;
+        setup(&f, factors, 1);
+        float x[PLANS * SIZE], composed[PLANS * SIZE], joint[PLANS * SIZE];
+        const int z[PLANS] = {0, 2, 1};
+        noise(x);
+        predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
+        predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
+        for (int i = 0; i < PLANS * SIZE; i++)
+            assert_near((double)composed[i], (double)joint[i], 1e-6);
+        teardown(&f);
+    }
+}
+
+static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip)
+{
+    static SamplerPlan plan;
+    const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    assert_ok(sampler_plan(&plan, &f->schedule,
+                           (SamplerConfig){.kind = kind,
+                                           .steps = STEPS,
+                                           .spacing = SPACING_EVEN,
+                                           .prediction = PREDICT_V,
+                                           .clip = clip}));
+    noise(x);
+    sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, PLANS, f->pool);
+}
+
+static void test_same_bits_on_any_thread_count(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        float first[PLANS * SIZE], again[PLANS * SIZE];
+        for (int threads = 1; threads <= 4; threads++) {
+            Fixture f;
+            setup(&f, 2, threads);
+            run(threads == 1 ? first : again, NULL, &f, (SamplerKind)kind, 0.0);
+            if (threads > 1) assert_memory_equal(first, again, sizeof first);
+            teardown(&f);
+        }
+    }
+}
+
+static void test_clip_and_path(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, 2, 1);
+    float x[PLANS * SIZE], start[PLANS * SIZE], path[(STEPS + 1) * PLANS * SIZE];
+    noise(start);
+    run(x, path, &f, SAMPLER_DDIM, 0.0);
+    assert_memory_equal(path, start, sizeof start);
+    assert_memory_equal(path + STEPS * PLANS * SIZE, x, sizeof x);
+    double largest = 0.0;
+    for (int i = 0; i < PLANS * SIZE; i++) largest = fmax(largest, fabs((double)x[i]));
+    assert_less(0.1, largest);
+    run(x, NULL, &f, SAMPLER_DDIM, 0.1);
+    for (int i = 0; i < PLANS * SIZE; i++) assert_less(fabs((double)x[i]), 0.1 + 1e-7);
+    teardown(&f);
+}
+
+static void test_noise_is_keyed(void **state)
+{
+    (void)state;
+    float a[SIZE], b[SIZE];
+    sampler_noise(a, 1, 5, SIZE);
+    sampler_noise(b, 1, 5, SIZE);
+    assert_memory_equal(a, b, sizeof a);
+    sampler_noise(b, 1, 6, SIZE);
+    assert_memory_not_equal(a, b, sizeof a);
+    sampler_noise(b, 2, 5, SIZE);
+    assert_memory_not_equal(a, b, sizeof a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compose_scores),
+        cmocka_unit_test(test_composed_equals_branches),
+        cmocka_unit_test(test_one_factor_is_joint),
+        cmocka_unit_test(test_same_bits_on_any_thread_count),
+        cmocka_unit_test(test_clip_and_path),
+        cmocka_unit_test(test_noise_is_keyed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+// The score network in double: every parameter's gradient, the gradient of x and the tangents
+// against central differences; the receptive field; the sizes that are refused.
+#define FACET_REAL_DOUBLE
+#include "diffusion/score_pass.h"
+#include "nn/derivative.h"
+#include "nn/layers.h"
+#include "nn/optim.h"
+
+#include <stdlib.h>
+
+enum { ROWS = 11, T = 6, D = 3, K = 2, SIZE = T * D };
+
+typedef struct Fixture {
+    ScoreNet *net;
+    ScoreWork *work;
+    ThreadPool *pool;
+    double *params, *grads;
+    double x[ROWS * SIZE], t[ROWS], out[ROWS * SIZE], dout[ROWS * SIZE], dx[ROWS * SIZE];
+    int z[ROWS * K];
+} Fixture;
+
+static const ScoreNetConfig small = {.horizon = T,
+                                     .dim = D,
+                                     .blocks = 2,
+                                     .channels = 8,
+                                     .cond = 5,
+                                     .time_width = 4,
+                                     .embed = 3,
+                                     .factors = K,
+                                     .values = {4, 2}};
+
+static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
+{
+    assert_ok(score_net_create(&f->net, config));
+    assert_ok(score_work_create_train(&f->work, f->net, ROWS, threads));
+    assert_ok(pool_create(&f->pool, threads));
+    f->params = calloc(f->net->table.size, sizeof *f->params);
+    f->grads = calloc(f->net->table.size, sizeof *f->grads);
+    assert_true(f->params && f->grads);
+    tensor_init(f->params, &f->net->table, 3);
+    // Nothing starts at zero or one, so that every path carries a gradient.
+    for (size_t i = 0; i < f->net->table.size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
+    fill_normal(f->x, ROWS * SIZE, 1);
+    fill_normal(f->dout, ROWS * SIZE, 2);
+    for (int i = 0; i < ROWS; i++) {
+        f->z[2 * i] = i % 5 - 1, f->z[2 * i + 1] = i % 3 - 1; // null tokens among them
+        f->t[i] = 3.0 * i + 1.0;
+    }
+}
+
+static void teardown(Fixture *f)
+{
+    free(f->params);
+    free(f->grads);
+    pool_destroy(f->pool);
+    score_work_free(f->work);
+    score_net_free(f->net);
+}
+
+static void forward(void *context)
+{
+    Fixture *f = context;
+    score_load(f->work, f->params, f->pool);
+    score_forward(f->out, f->work, f->x, f->t, f->z, ROWS, f->pool);
+}
+
+static double loss(void *context)
+{
+    Fixture *f = context;
+    forward(f);
+    return dot(f->dout, f->out, ROWS * SIZE);
+}
+
+static void test_gradients(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup_with(&f, small, 2);
+    forward(&f);
+    score_backward(f.grads, f.dx, f.work, f.dout, f.pool);
+    check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
+    for (int i = 0; i < f.net->table.count; i++) {
+        const Tensor *tensor = &f.net->table.tensors[i];
+        size_t stride = tensor->size > 40 ? 7 : 1;
+        check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset,
+                       tensor->size, stride, loss, &f);
+    }
+    teardown(&f);
+}
+
+static void test_gradients_without_factors(void **state)
+{
+    (void)state;
+    Fixture f;
+    ScoreNetConfig config = small;
+    config.factors = 0;
+    setup_with(&f, config, 1);
+    forward(&f);
+    score_backward(f.grads, NULL, f.work, f.dout, f.pool);
+    const Tensor *tensor = tensor_find(&f.net->table, "cond.0.weight");
+    check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset, tensor->size,
+                   1, loss, &f);
+    teardown(&f);
+}
+
+static void test_tangents(void **state)
+{
+    (void)state;
+    enum { DIRECTIONS = 11 };
+    Fixture f;
+    setup_with(&f, small, 2);
+    static double tx[DIRECTIONS * SIZE], tout[DIRECTIONS * SIZE];
+    int row_of[DIRECTIONS];
+    fill_normal(tx, DIRECTIONS * SIZE, 9);
+    for (int d = 0; d < DIRECTIONS; d++) row_of[d] = (d * 3) % ROWS;
+    ScoreTangent *tangent;
+    assert_ok(score_tangent_create(&tangent, f.net, ROWS, DIRECTIONS));
+    forward(&f);
+    score_tangent(tout, tangent, f.work, tx, row_of, DIRECTIONS, f.pool);
+    for (int d = 0; d < DIRECTIONS; d++)
+        check_tangent("tout", f.x + row_of[d] * SIZE, tx + d * SIZE, SIZE, f.out + row_of[d] * SIZE,
+                      tout + d * SIZE, SIZE, forward, &f);
+    // <dout, J tx> = <J^T dout, tx>.
+    score_backward(NULL, f.dx, f.work, f.dout, f.pool);
+    for (int d = 0; d < DIRECTIONS; d++)
+        assert_near(dot(f.dout + row_of[d] * SIZE, tout + d * SIZE, SIZE),
+                    dot(f.dx + row_of[d] * SIZE, tx + d * SIZE, SIZE), 1e-10);
+    score_tangent_free(tangent);
+    teardown(&f);
+}
+
+// Rows do not see each other, nor how they are sharded.
+static void test_rows_are_independent(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup_with(&f, small, 1);
+    forward(&f);
+    for (int r = 0; r < ROWS; r++) {
+        double alone[SIZE];
+        score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K, 1, f.pool);
+        for (int i = 0; i < SIZE; i++) assert_near(alone[i], f.out[r * SIZE + i], 1e-12);
+    }
+    teardown(&f);
+}
+
+// A workspace that only evaluates runs stage by stage, and gives the same.
+static void test_evaluation_equals_training_pass(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        Fixture f;
+        ScoreWork *work;
+        double out[ROWS * SIZE];
+        setup_with(&f, small, threads);
+        forward(&f);
+        assert_ok(score_work_create(&work, f.net, ROWS));
+        score_load(work, f.params, f.pool);
+        for (int rows = ROWS; rows > 0; rows -= 3) { // fewer rows than before leave nothing behind
+            score_forward(out, work, f.x, f.t, f.z, rows, f.pool);
+            for (int i = 0; i < rows * SIZE; i++) assert_near(out[i], f.out[i], 1e-12);
+        }
+        score_forward(out, work, f.x, f.t, f.z, ROWS, f.pool);
+        for (int i = 0; i < ROWS * SIZE; i++) assert_near(out[i], f.out[i], 1e-12);
+        score_work_free(work);
+        teardown(&f);
+    }
+}
+
+// Six convolutions see at most six steps away: a far change leaves the output as it is, bit for
+// bit, which a norm over time would not.
+static void test_receptive_field_is_local(void **state)
+{
+    (void)state;
+    enum { LONG = 20 };
+    Fixture f;
+    ScoreNetConfig config = small;
+    config.horizon = LONG;
+    setup_with(&f, config, 1);
+    static double x[LONG * D], before[LONG * D], after[LONG * D];
+    fill_normal(x, LONG * D, 4);
+    score_load(f.work, f.params, f.pool);
+    score_forward(before, f.work, x, f.t, f.z, 1, f.pool);
+    x[0] += 1.0;
+    score_forward(after, f.work, x, f.t, f.z, 1, f.pool);
+    assert_less(1e-9, fabs(after[6 * D] - before[6 * D]));
+    for (int i = 7 * D; i < LONG * D; i++) assert_true(after[i] == before[i]);
+    teardown(&f);
+}
+
+static void test_default_size(void **state)
+{
+    (void)state;
+    ScoreNetConfig config = score_net_default();
+    config.factors = 2, config.values[0] = 8, config.values[1] = 3;
+    ScoreNet *net;
+    assert_ok(score_net_create(&net, config));
+    assert_near((double)net->table.parameters, 4.34e6, 0.01e6);
+    assert_near(score_net_flops(net), 0.2e9, 0.01e9);
+    score_net_free(net);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    ScoreNet *net;
+    ScoreNetConfig config = small;
+    config.values[1] = 0;
+    assert_refused(score_net_create(&net, config), "values of a factor");
+    config = small, config.time_width = 7;
+    assert_refused(score_net_create(&net, config), "even");
+    config = small, config.factors = 9;
+    assert_refused(score_net_create(&net, config), "factors");
+    config = small, config.blocks = 0;
+    assert_refused(score_net_create(&net, config), "blocks");
+    assert_null(net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_gradients_without_factors),
+        cmocka_unit_test(test_tangents),
+        cmocka_unit_test(test_rows_are_independent),
+        cmocka_unit_test(test_evaluation_equals_training_pass),
+        cmocka_unit_test(test_receptive_field_is_local),
+        cmocka_unit_test(test_default_size),
+        cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

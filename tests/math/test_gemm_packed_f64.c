@@ -1,0 +1,3 @@
+// Packed products in double precision.
+#define FACET_REAL_DOUBLE
+#include "test_gemm_packed.c"
