@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     shape.factors = 2, shape.values[0] = 8, shape.values[1] = 3;
     ScoreNet *net;
     NoiseSchedule schedule;
-    TrainConfig config = train_default();
+    TrainConfig config = trainer_default();
     Trainer *trainer, *composed;
     must(score_net_create(&net, shape));
     must(schedule_cosine(&schedule, 100));
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         double t3 = seconds();
         sampler_noise(x, 1, 0, size);
         sampler_load(sampler, trainer->params, pool);
-        sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, pool);
+        must(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, pool));
         double t4 = seconds();
         if (!report.finite || !report2.finite) must(status_fail("the loss is not finite"));
         peak[slot] = t1 - t0, train[slot] = t2 - t1, ours[slot] = t3 - t2, sample[slot] = t4 - t3;

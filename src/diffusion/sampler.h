@@ -54,15 +54,15 @@ typedef struct SamplerPlan {
 // The coefficients of every step. Refuses more steps than the schedule has, and a negative clip.
 Status sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, SamplerConfig config);
 
-#define Sampler        REAL_NAME(Sampler)
-#define sampler_create REAL_NAME(sampler_create)
-#define sampler_free   REAL_NAME(sampler_free)
-#define sampler_noise  REAL_NAME(sampler_noise)
-#define sampler_load   REAL_NAME(sampler_load)
-#define sampler_work   REAL_NAME(sampler_work)
-#define compose_scores REAL_NAME(compose_scores)
-#define predict        REAL_NAME(predict)
-#define sampler_run    REAL_NAME(sampler_run)
+#define Sampler         REAL_NAME(Sampler)
+#define sampler_create  REAL_NAME(sampler_create)
+#define sampler_free    REAL_NAME(sampler_free)
+#define sampler_noise   REAL_NAME(sampler_noise)
+#define sampler_load    REAL_NAME(sampler_load)
+#define sampler_work    REAL_NAME(sampler_work)
+#define compose_scores  REAL_NAME(compose_scores)
+#define sampler_predict REAL_NAME(sampler_predict)
+#define sampler_run     REAL_NAME(sampler_run)
 
 typedef struct Sampler Sampler;
 
@@ -83,17 +83,17 @@ void sampler_load(Sampler *sampler, const Real *params, ThreadPool *pool);
 
 // The prediction p [plans][T][D] at x [plans][T][D] and time t for tasks z [plans][K]. weights [K]
 // scale the corrections, NULL means ones; joint prediction does not use them.
-void predict(Real *p, Sampler *sampler, const Real *x, int t, Composition composition,
-             const double *weights, const int *z, int plans, ThreadPool *pool);
+void sampler_predict(Real *p, Sampler *sampler, const Real *x, int t, Composition composition,
+                     const double *weights, const int *z, int plans, ThreadPool *pool);
 
 // The activations of the last prediction, for tangents: its row i (1 + K) + b is branch b of plan i
 // when composed, and row i is plan i when joint.
 const ScoreWork *sampler_work(const Sampler *sampler);
 
-// Turns the noise in x [plans][T][D] into plans. path, if not NULL, gets x before each step and at
-// the end, [steps + 1][plans][T][D].
-void sampler_run(Real *x, Real *path, Sampler *sampler, const SamplerPlan *plan,
-                 Composition composition, const double *weights, const int *z, int plans,
-                 ThreadPool *pool);
+// Turns the noise in x [plans][T][D] into plans, and names the step where numbers stop being
+// finite. path, if not NULL, gets x before each step and at the end, [steps + 1][plans][T][D].
+Status sampler_run(Real *x, Real *path, Sampler *sampler, const SamplerPlan *plan,
+                   Composition composition, const double *weights, const int *z, int plans,
+                   ThreadPool *pool);
 
 #endif

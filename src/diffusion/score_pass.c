@@ -3,7 +3,8 @@
 // The condition runs on the calling thread and FiLM in one task a block. Then a stage of the
 // network (stem, two units a block, head) is a function of a range of rows of one shard's block.
 // Training runs all stages of a shard as one task; evaluating runs stage by stage, and splits the
-// rows of its one block over the threads. A row's result does not depend on the split.
+// rows of its one block over the threads. All products are packed ones, so a row's result does not
+// depend on the split, nor on the rows that are computed with it: not by one bit.
 #include "diffusion/score_work.h"
 
 #include "math/gemm_packed.h"
@@ -11,6 +12,14 @@
 #include <assert.h>
 
 enum { CHUNK_ROWS = 132 }; // rows of a piece of a stage, small enough for the second cache
+
+// y = x w + bias with packed weights; y has `stride` numbers from row to row.
+static void affine(Real *y, int stride, const Real *x, const Real *packed, const Real *bias,
+                   int rows, int in, int out)
+{
+    for (int r = 0; r < rows; r++) memcpy(y + (size_t)r * stride, bias, (size_t)out * sizeof *y);
+    gemm_packed(y, stride, x, in, packed, rows, out, in, true);
+}
 
 static void condition(ScoreWork *w, const Real *t, const int *z)
 {
@@ -23,11 +32,11 @@ static void condition(ScoreWork *w, const Real *t, const int *z)
     for (int i = 0; i < c->factors; i++)
         embedding_forward(w->cond_in + c->time_width + i * c->embed, width, params + net->embed[i],
                           z + i, c->factors, rows, c->values[i], c->embed);
-    linear_forward(w->cond1, w->cond_in, params + net->cond1_weight, params + net->cond1_bias, rows,
-                   width, c->cond);
+    affine(w->cond1, c->cond, w->cond_in, w->pack_cond1, params + net->cond1_bias, rows, width,
+           c->cond);
     mish_forward(w->cond1_act, w->cond1, size);
-    linear_forward(w->cond2, w->cond1_act, params + net->cond2_weight, params + net->cond2_bias,
-                   rows, c->cond, c->cond);
+    affine(w->cond2, c->cond, w->cond1_act, w->pack_cond2, params + net->cond2_bias, rows, c->cond,
+           c->cond);
     mish_forward(w->cond2_act, w->cond2, size);
 }
 
@@ -38,12 +47,8 @@ static void film_task(void *context, int block, int worker)
     ScoreWork *w = context;
     const ScoreNetConfig *c = &w->net->config;
     int width = 2 * c->channels, stride = c->blocks * width;
-    Real *film = w->film + (size_t)block * width;
-    const Real *bias = w->params + w->net->film_bias + (size_t)block * width;
-    for (int r = 0; r < w->rows; r++)
-        memcpy(film + (size_t)r * stride, bias, (size_t)width * sizeof *film);
-    gemm_packed(film, stride, w->cond2_act, c->cond, w->pack_film[block], w->rows, width, c->cond,
-                true);
+    affine(w->film + (size_t)block * width, stride, w->cond2_act, w->pack_film[block],
+           w->params + w->net->film_bias + (size_t)block * width, w->rows, c->cond, width);
 }
 
 // ---- Stages -------------------------------------------------------------------------------------

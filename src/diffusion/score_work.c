@@ -18,6 +18,8 @@ static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
 {
     const ScoreNetConfig *c = &w->net->config;
     size_t unit = gemm_packed_size(c->channels, 3 * c->channels);
+    w->pack_cond1 = carve(base, used, gemm_packed_size(c->cond, score_cond_in(c)));
+    w->pack_cond2 = carve(base, used, gemm_packed_size(c->cond, c->cond));
     w->pack_in = carve(base, used, gemm_packed_size(c->channels, 3 * c->dim));
     w->pack_out = carve(base, used, gemm_packed_size(c->dim, 3 * c->channels));
     for (int i = 0; i < 2 * c->blocks; i++) w->pack[i] = carve(base, used, unit);
@@ -120,13 +122,22 @@ static void pack_task(void *context, int unit, int worker)
     conv1d_pack(w->pack[unit], weight, c->channels, c->channels);
     if (w->threads) conv1d_pack_backward(w->pack_back[unit], weight, c->channels, c->channels);
     if (unit % 2 == 0) {
-        int width = 2 * c->channels, stride = c->blocks * width;
+        int film = 2 * c->channels, stride = c->blocks * film;
         gemm_pack(w->pack_film[unit / 2], GEMM_PLAIN,
-                  params + net->film_weight + (size_t)(unit / 2) * width, stride, c->cond, 0, width,
+                  params + net->film_weight + (size_t)(unit / 2) * film, stride, c->cond, 0, film,
                   c->cond);
     }
-    if (unit == 0) conv1d_pack(w->pack_in, params + net->in_weight, c->dim, c->channels);
-    if (unit == 1) conv1d_pack(w->pack_out, params + net->out_weight, c->channels, c->dim);
+    int width = score_cond_in(c);
+    if (unit == 0) {
+        conv1d_pack(w->pack_in, params + net->in_weight, c->dim, c->channels);
+        gemm_pack(w->pack_cond1, GEMM_PLAIN, params + net->cond1_weight, c->cond, width, 0, c->cond,
+                  width);
+    }
+    if (unit == 1) {
+        conv1d_pack(w->pack_out, params + net->out_weight, c->channels, c->dim);
+        gemm_pack(w->pack_cond2, GEMM_PLAIN, params + net->cond2_weight, c->cond, c->cond, 0,
+                  c->cond, c->cond);
+    }
 }
 
 void score_load(ScoreWork *work, const Real *params, ThreadPool *pool)

@@ -18,7 +18,8 @@ struct ScoreWork {
     const Real *params;          // owned by the caller
     Real *memory;
 
-    // Packed weights: stem, head, units forward and backward, the FiLM of each block.
+    // Packed weights: condition, stem, head, units forward and backward, the FiLM of each block.
+    Real *pack_cond1, *pack_cond2;
     Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX], *pack_back[2 * SCORE_BLOCKS_MAX];
     Real *pack_film[SCORE_BLOCKS_MAX];
 

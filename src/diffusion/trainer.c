@@ -175,8 +175,8 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPo
     score_backward(k->grads, NULL, k->work, k->dout, pool);
     report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
     report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
-    report.rate = learning_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
-                                k->config.total, report.update);
+    report.rate = optimizer_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
+                                 k->config.total, report.update);
     return report;
 }
 
@@ -190,7 +190,7 @@ TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, ThreadPool *p
 
 #ifndef FACET_REAL_DOUBLE
 
-TrainConfig train_default(void)
+TrainConfig trainer_default(void)
 {
     TrainConfig config = {.batch = 32,
                           .prediction = PREDICT_V,

@@ -29,7 +29,7 @@ typedef struct TrainConfig {
 
 // Batch 32, predicts v, drop 0.1, no composed loss, the default optimizer, rate 1e-4 after 500
 // updates and constant.
-TrainConfig train_default(void);
+TrainConfig trainer_default(void);
 
 typedef struct TrainReport {
     long update;      // the number of this update, from 1

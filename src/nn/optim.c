@@ -147,7 +147,7 @@ void optimizer_step(Optimizer *o, Real *params, const Real *grads, double norm, 
         .rate = R(rate / (1.0 - pow(o->config.beta1, n))),
         .shrink = R(1.0 - rate * o->config.weight_decay),
         .second = R(1.0 / (1.0 - pow(o->config.beta2, n))),
-        .ema_keep = R(ema_decay_at(o->config.ema_decay, o->updates)),
+        .ema_keep = R(optimizer_ema_decay(o->config.ema_decay, o->updates)),
     };
     pool_for(pool, o->chunks, step_chunk, &task);
 }
@@ -164,7 +164,7 @@ OptimizerConfig optimizer_default(void)
                              .ema_decay = 0.9999};
 }
 
-double learning_rate(double peak, double floor, long warmup, long total, long n)
+double optimizer_rate(double peak, double floor, long warmup, long total, long n)
 {
     if (n < warmup) return peak * (double)n / (double)warmup;
     if (total <= warmup) return peak;
@@ -172,6 +172,9 @@ double learning_rate(double peak, double floor, long warmup, long total, long n)
     return peak * (floor + (1.0 - floor) * 0.5 * (1.0 + cos(FACET_PI * done)));
 }
 
-double ema_decay_at(double decay, long n) { return fmin(decay, 1.0 - pow(1.0 + (double)n, -0.75)); }
+double optimizer_ema_decay(double decay, long n)
+{
+    return fmin(decay, 1.0 - pow(1.0 + (double)n, -0.75));
+}
 
 #endif

@@ -33,10 +33,10 @@ OptimizerConfig optimizer_default(void);
 
 // The learning rate at update n = 1, 2, ..., total: linear over `warmup` updates up to `peak`, then
 // a cosine down to `floor` of it. With total = 0 it stays at the peak.
-double learning_rate(double peak, double floor, long warmup, long total, long n);
+double optimizer_rate(double peak, double floor, long warmup, long total, long n);
 
 // The decay of the moving average at update n = 1, 2, ...
-double ema_decay_at(double decay, long n);
+double optimizer_ema_decay(double decay, long n);
 
 typedef struct Optimizer {
     OptimizerConfig config;

@@ -28,7 +28,7 @@ typedef struct Fixture {
 
 static void setup(Fixture *f, Prediction prediction, double composed)
 {
-    TrainConfig config = train_default();
+    TrainConfig config = trainer_default();
     config.batch = BATCH;
     config.prediction = prediction;
     config.drop[0] = 0.3, config.drop[1] = 0.6;
@@ -119,18 +119,18 @@ static void test_refuses(void **state)
     Fixture f;
     setup(&f, PREDICT_V, 0.0);
     Trainer *trainer;
-    TrainConfig config = train_default();
+    TrainConfig config = trainer_default();
     config.drop[1] = 1.5;
     assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "drop probability");
-    config = train_default(), config.batch = 0;
+    config = trainer_default(), config.batch = 0;
     assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "batch");
-    config = train_default(), config.composed_weight = -1.0;
+    config = trainer_default(), config.composed_weight = -1.0;
     assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "composed loss");
     ScoreNetConfig none = small;
     none.factors = 0;
     ScoreNet *plain;
     assert_ok(score_net_create(&plain, none));
-    config = train_default(), config.composed_weight = 1.0;
+    config = trainer_default(), config.composed_weight = 1.0;
     assert_refused(trainer_create(&trainer, plain, &f.schedule, config, 2), "needs a factor");
     score_net_free(plain);
     teardown(&f);

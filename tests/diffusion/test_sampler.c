@@ -78,11 +78,11 @@ static void test_composed_equals_branches(void **state)
     const int z[PLANS * 3] = {0, 1, 2, 2, 0, 3, 1, 1, 0};
     const double weights[3] = {1.0, 0.5, 2.0};
     noise(x);
-    predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
+    sampler_predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
     for (int b = 0; b <= 3; b++) {
         int shown[PLANS * 3];
         for (int i = 0; i < PLANS * 3; i++) shown[i] = i % 3 == b - 1 ? z[i] : EMBEDDING_NULL;
-        predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
+        sampler_predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
         for (int i = 0; i < PLANS * SIZE; i++) {
             double weight = b == 0 ? 1.0 - 3.5 : weights[b - 1];
             sum[i] = (b == 0 ? 0.0 : sum[i]) + weight * (double)branch[i];
@@ -102,8 +102,8 @@ static void test_one_factor_is_joint(void **state)
         float x[PLANS * SIZE], composed[PLANS * SIZE], joint[PLANS * SIZE];
         const int z[PLANS] = {0, 2, 1};
         noise(x);
-        predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
-        predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
+        sampler_predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
+        sampler_predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
         for (int i = 0; i < PLANS * SIZE; i++)
             assert_near((double)composed[i], (double)joint[i], 1e-6);
         teardown(&f);
@@ -121,7 +121,7 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
                                            .prediction = PREDICT_V,
                                            .clip = clip}));
     noise(x);
-    sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, PLANS, f->pool);
+    assert_ok(sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, PLANS, f->pool));
 }
 
 static void test_same_bits_on_any_thread_count(void **state)
@@ -157,6 +157,40 @@ static void test_clip_and_path(void **state)
     teardown(&f);
 }
 
+// A plan is the same, bit for bit, alone and among others.
+static void test_plans_are_independent(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, 2, 2);
+    float x[PLANS * SIZE], together[PLANS * SIZE], alone[SIZE];
+    const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    noise(x);
+    sampler_predict(together, f.sampler, x, 9, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
+    for (int n = 0; n < PLANS; n++) {
+        sampler_predict(alone, f.sampler, x + n * SIZE, 9, COMPOSE_FACTORS, NULL, z + n * 2, 1,
+                        f.pool);
+        assert_memory_equal(alone, together + n * SIZE, sizeof alone);
+    }
+    teardown(&f);
+}
+
+static void test_not_finite_is_refused(void **state)
+{
+    (void)state;
+    Fixture f;
+    static SamplerPlan plan;
+    setup(&f, 1, 1);
+    float x[SIZE];
+    const int z[1] = {0};
+    assert_ok(sampler_plan(&plan, &f.schedule, (SamplerConfig){.steps = 4}));
+    sampler_noise(x, 1, 0, SIZE);
+    f.params[tensor_find(&f.net->table, "out.bias")->offset] = NAN;
+    assert_refused(sampler_run(x, NULL, f.sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, f.pool),
+                   "step 1 of 4");
+    teardown(&f);
+}
+
 static void test_noise_is_keyed(void **state)
 {
     (void)state;
@@ -178,6 +212,8 @@ int main(void)
         cmocka_unit_test(test_one_factor_is_joint),
         cmocka_unit_test(test_same_bits_on_any_thread_count),
         cmocka_unit_test(test_clip_and_path),
+        cmocka_unit_test(test_plans_are_independent),
+        cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_noise_is_keyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

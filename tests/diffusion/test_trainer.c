@@ -51,7 +51,7 @@ static void setup(Fixture *f, int threads, double composed)
                                    .embed = 8,
                                    .factors = K,
                                    .values = {3, 2}};
-    TrainConfig train = train_default();
+    TrainConfig train = trainer_default();
     train.batch = BATCH;
     train.composed_weight = composed;
     train.rate = 3e-3;
@@ -178,7 +178,7 @@ static void test_nothing_is_allocated(void **state)
     long before = allocations;
     steps(&f, 3);
     sampler_load(sampler, f.trainer->params, f.pool);
-    sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, f.z, 2, f.pool);
+    assert_ok(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, f.z, 2, f.pool));
     assert_int_equal(allocations, before);
     sampler_free(sampler);
     teardown(&f);

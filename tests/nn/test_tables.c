@@ -45,14 +45,14 @@ static void test_table_refuses(void **state)
 static void test_learning_rate(void **state)
 {
     (void)state;
-    assert_near(learning_rate(2.0, 0.0, 10, 110, 1), 0.2, 1e-12);
-    assert_near(learning_rate(2.0, 0.0, 10, 110, 10), 2.0, 1e-12);
-    assert_near(learning_rate(2.0, 0.0, 10, 110, 60), 1.0, 1e-12);
-    assert_near(learning_rate(2.0, 0.1, 10, 110, 110), 0.2, 1e-12);
-    assert_near(learning_rate(2.0, 0.1, 10, 110, 500), 0.2, 1e-12);
-    assert_near(learning_rate(2.0, 0.1, 10, 0, 500), 2.0, 1e-12);
-    assert_near(ema_decay_at(0.9999, 1), 1.0 - pow(2.0, -0.75), 1e-15);
-    assert_near(ema_decay_at(0.99, 1000000), 0.99, 0.0);
+    assert_near(optimizer_rate(2.0, 0.0, 10, 110, 1), 0.2, 1e-12);
+    assert_near(optimizer_rate(2.0, 0.0, 10, 110, 10), 2.0, 1e-12);
+    assert_near(optimizer_rate(2.0, 0.0, 10, 110, 60), 1.0, 1e-12);
+    assert_near(optimizer_rate(2.0, 0.1, 10, 110, 110), 0.2, 1e-12);
+    assert_near(optimizer_rate(2.0, 0.1, 10, 110, 500), 0.2, 1e-12);
+    assert_near(optimizer_rate(2.0, 0.1, 10, 0, 500), 2.0, 1e-12);
+    assert_near(optimizer_ema_decay(0.9999, 1), 1.0 - pow(2.0, -0.75), 1e-15);
+    assert_near(optimizer_ema_decay(0.99, 1000000), 0.99, 0.0);
 }
 
 static void test_exp_accuracy(void **state)
