@@ -309,8 +309,7 @@ static void shape_text(char out[96], const int64_t *shape, int rank)
     snprintf(out + used, 96 - (size_t)used, "]");
 }
 
-Status safetensors_floats(float *out, const Safetensors *file, const char *name, int rank,
-                          const int *shape)
+Status safetensors_expect(const Safetensors *file, const char *name, int rank, const int *shape)
 {
     const StoredTensor *tensor = safetensors_find(file, name);
     if (!tensor) return status_fail("%s: expected a tensor %s, found none", file->path, name);
@@ -330,6 +329,14 @@ Status safetensors_floats(float *out, const Safetensors *file, const char *name,
     if (tensor->type != TENSOR_F32 && tensor->type != TENSOR_F16)
         return status_fail("%s: tensor %s: expected F32 or F16, found %s", file->path, name,
                            types[tensor->type].name);
+    return status_ok();
+}
+
+Status safetensors_floats(float *out, const Safetensors *file, const char *name, int rank,
+                          const int *shape)
+{
+    TRY(safetensors_expect(file, name, rank, shape));
+    const StoredTensor *tensor = safetensors_find(file, name);
     for (size_t i = 0; i < tensor->count; i++) {
         if (tensor->type == TENSOR_F32) {
             memcpy(&out[i], tensor->data + 4 * i, 4);

@@ -55,6 +55,9 @@ const StoredTensor *safetensors_find(const Safetensors *file, const char *name);
 // A text of the metadata, or NULL. It lives as long as the file.
 const char *safetensors_metadata(const Safetensors *file, const char *key);
 
+// Refuses a file without this tensor of floats (F32 or F16) in this shape.
+Status safetensors_expect(const Safetensors *file, const char *name, int rank, const int *shape);
+
 // Copies a tensor of this shape as floats, from F32 or F16. Refuses another shape or type, and a
 // number that is not finite.
 Status safetensors_floats(float *out, const Safetensors *file, const char *name, int rank,
