@@ -35,6 +35,9 @@ Status policy_allocate(Policy *policy);
 // The network of a factor's value, or of the null token, in a knet policy.
 int policy_network_of(const Policy *policy, int factor, int value);
 
+// The factor and value of a network of a knet policy; the null network has the value FACTOR_NULL.
+void policy_network_value(int *factor, int *value, const Policy *policy, int network);
+
 // Stands before the names of a network's tensors in a file: "" or "track=race1.".
 void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network);
 
@@ -42,10 +45,6 @@ void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int ne
 #define POLICY_FORMAT     "facet policy 1"
 #define CHECKPOINT_FORMAT "facet checkpoint 1"
 Json *policy_metadata(const Policy *policy, const char *format);
-
-// Reads a policy's settings and makes its networks, without their weights.
-Status policy_from_metadata(Policy **policy, const Safetensors *file, const char *path,
-                            const char *format);
 
 // Fills `sources` (one a tensor of the net's table) with a block of parameters, with `prefix`
 // before each name.

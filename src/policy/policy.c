@@ -72,18 +72,30 @@ int policy_network_of(const Policy *policy, int factor, int value)
     return 0;
 }
 
-void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network)
+void policy_network_value(int *factor, int *value, const Policy *policy, int network)
 {
-    out[0] = '\0';
-    if (policy->method != POLICY_KNET) return;
-    strcpy(out, "null.");
+    *factor = 0;
+    *value = FACTOR_NULL;
     int at = 0;
     for (int f = 0; f < factor_count(policy->space) && at < network; f++)
         for (int v = 0; v < factor_value_count(policy->space, f) && at < network; v++) {
             at += policy_knows(policy, f, v);
-            snprintf(out, SAFETENSORS_NAME_SIZE, "%s=%s.", factor_name(policy->space, f),
-                     factor_value_name(policy->space, f, v));
+            *factor = f;
+            *value = v;
         }
+}
+
+void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network)
+{
+    int factor, value;
+    policy_network_value(&factor, &value, policy, network);
+    if (policy->method != POLICY_KNET)
+        out[0] = '\0';
+    else if (value == FACTOR_NULL)
+        strcpy(out, "null.");
+    else
+        snprintf(out, SAFETENSORS_NAME_SIZE, "%s=%s.", factor_name(policy->space, factor),
+                 factor_value_name(policy->space, factor, value));
 }
 
 float *policy_block(const ScoreNet *net)

@@ -305,14 +305,14 @@ static Status get_sampling(Policy *policy, const Facts *facts)
     return status_ok();
 }
 
-static Status get_all(Policy *policy, const Facts *facts, const char *format)
+static Status get_all(Policy *policy, const Facts *facts)
 {
     const char *text;
     char source[FACT_SIZE];
     Json *document;
     JsonRef root;
     ScoreNetConfig config;
-    TRY(expect_text(facts, "format", format));
+    TRY(expect_text(facts, "format", POLICY_FORMAT));
     TRY(expect_text(facts, "architecture", "score-convnet 1"));
     TRY(get_text(&text, facts, "method"));
     Status status = policy_method_parse(&policy->method, text);
@@ -337,21 +337,6 @@ static Status get_all(Policy *policy, const Facts *facts, const char *format)
                            policy->normalizer->dim);
     status = policy_build(policy, config);
     return status.ok ? status : status_fail("%s: %s", facts->path, status.text);
-}
-
-Status policy_from_metadata(Policy **out, const Safetensors *file, const char *path,
-                            const char *format)
-{
-    *out = NULL;
-    Policy *policy = calloc(1, sizeof *policy);
-    if (!policy) return status_fail("%s: out of memory", path);
-    Status status = get_all(policy, &(Facts){file, path}, format);
-    if (!status.ok) {
-        policy_destroy(policy);
-        return status;
-    }
-    *out = policy;
-    return status_ok();
 }
 
 // ---- Weights ------------------------------------------------------------------------------------
@@ -422,7 +407,9 @@ Status policy_load(Policy **policy, const char *path)
     *policy = NULL;
     Safetensors *file;
     TRY(safetensors_read(&file, path));
-    Status status = policy_from_metadata(policy, file, path, POLICY_FORMAT);
+    *policy = calloc(1, sizeof **policy);
+    Status status =
+        *policy ? get_all(*policy, &(Facts){file, path}) : status_fail("%s: out of memory", path);
     if (status.ok) status = read_weights(*policy, file, path);
     if (!status.ok) {
         policy_destroy(*policy);
