@@ -12,8 +12,7 @@ static Status print_plan(const Policy *policy, const char *name, ThreadPool *poo
     TRY(factor_task_parse(&task, policy_space(policy), name, FACTOR_MISSING_REFUSED));
     double *actions = malloc(sizeof *actions * (size_t)(steps * dim));
     if (!actions) return status_fail("out of memory");
-    PolicySampling how = {.mode = POLICY_COMPOSED, .seed = 1};
-    Status status = policy_sample(actions, policy, &task, 1, &how, pool);
+    Status status = policy_sample(actions, policy, &task, 1, &(PolicySampling){.seed = 1}, pool);
     for (int t = 0; t < steps && status.ok; t++) {
         printf("%2d", t);
         for (int d = 0; d < dim; d++) printf(" %9.4f", actions[t * dim + d]);
