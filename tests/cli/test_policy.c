@@ -111,7 +111,10 @@ static void wrong_words_get_the_right_ones(void **state)
                  "facet sample: the policy never saw size 'm': it knows s\n");
     assert_fails("sample --policy policy --task a/s --mode jiont", 2,
                  "facet sample: no mode 'jiont', did you mean 'joint'? known: composed, joint\n");
-    Run other = run("sample --policy waves.h5 --task a/s");
+    Run other = run("train --courses folder");
+    assert_int_equal(other.code, 2);
+    assert_non_null(strstr(other.err, "facet train: no option '--courses'"));
+    other = run("sample --policy waves.h5 --task a/s");
     assert_int_equal(other.code, 1);
     assert_non_null(strstr(other.err, "facet sample: waves.h5: expected a header of "));
     assert_non_null(strstr(other.err, " in the file: truncated, or not a safetensors file\n"));
