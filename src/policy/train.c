@@ -68,17 +68,16 @@ static Status begin_network(Training *t, int threads)
     return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
 }
 
-static void shuffle(Training *t, long epoch)
+void training_order(int *order, const int *members, int count, uint64_t seed, long epoch)
 {
-    Rng rng = rng_make(t->trainer->config.seed, STREAM_DATA + (uint64_t)epoch);
-    memcpy(t->order, t->members, (size_t)t->member_count * sizeof *t->order);
-    for (int i = t->member_count - 1; i > 0; i--) {
+    Rng rng = rng_make(seed, STREAM_DATA + (uint64_t)epoch);
+    memcpy(order, members, (size_t)count * sizeof *order);
+    for (int i = count - 1; i > 0; i--) {
         int j = (int)(rng_uniform(&rng) * (i + 1));
-        int moved = t->order[i];
-        t->order[i] = t->order[j];
-        t->order[j] = moved;
+        int moved = order[i];
+        order[i] = order[j];
+        order[j] = moved;
     }
-    t->order_epoch = epoch;
 }
 
 static void fill_batch(Training *t, long update)
@@ -87,7 +86,9 @@ static void fill_batch(Training *t, long update)
     int size = net->horizon * net->dim, factors = net->factors;
     for (int r = 0; r < t->config.batch; r++) {
         long place = update * t->config.batch + r, epoch = place / t->member_count;
-        if (epoch != t->order_epoch) shuffle(t, epoch);
+        if (epoch != t->order_epoch)
+            training_order(t->order, t->members, t->member_count, t->trainer->config.seed, epoch);
+        t->order_epoch = epoch;
         int demo = t->order[place % t->member_count];
         memcpy(t->batch_x + (size_t)r * size, t->x0 + (size_t)demo * size,
                (size_t)size * sizeof *t->x0);

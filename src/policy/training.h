@@ -42,6 +42,11 @@ typedef struct Training {
 // are trained on into x0 and z.
 Status training_set_up(Training *training, const Dataset *dataset, const char *data);
 
+// ---- The order of the data (train.c) ------------------------------------------------------------
+
+// The members of a network's demos, [count], in the order of an epoch.
+void training_order(int *order, const int *members, int count, uint64_t seed, long epoch);
+
 // ---- Checkpoints and the log of losses (checkpoint.c) -------------------------------------------
 
 // Writes OUT.ckpt, after the rows of OUT.csv up to here are on disk.

@@ -2,7 +2,7 @@
 // what it refuses.
 #include "waves.h"
 
-#include "base/file.h"
+#include "policy/training.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -44,6 +44,46 @@ static void every_method_trains(void **state)
         assert_int_equal(access("policy.ckpt", F_OK), -1);
         policy_destroy(policy);
     }
+}
+
+// An epoch has every demo once, and no two epochs have the same order.
+static void an_epoch_has_every_demo_once(void **state)
+{
+    (void)state;
+    int members[50], before[50] = {0}, order[50];
+    for (int i = 0; i < 50; i++) members[i] = 3 * i;
+    for (long epoch = 0; epoch < 20; epoch++) {
+        int seen[150] = {0};
+        training_order(order, members, 50, 7, epoch);
+        for (int i = 0; i < 50; i++) seen[order[i]]++;
+        for (int i = 0; i < 150; i++) assert_int_equal(seen[i], i % 3 == 0);
+        assert_true(memcmp(order, before, sizeof order) != 0);
+        memcpy(before, order, sizeof order);
+    }
+    training_order(order, members, 50, 7, 19);
+    assert_memory_equal(order, before, sizeof order);
+}
+
+// Nothing but the factors tells the methods apart: a knet's null network is the baseline.
+static void the_null_network_is_the_baseline(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    TrainOptions options = tiny_training();
+    TrainSummary summary;
+    Policy *knet, *baseline;
+    options.method = POLICY_KNET;
+    assert_ok(policy_train(&summary, "waves.h5", "knet", &options));
+    options.method = POLICY_BASELINE;
+    assert_ok(policy_train(&summary, "waves.h5", "baseline", &options));
+    assert_ok(policy_load(&knet, "knet"));
+    assert_ok(policy_load(&baseline, "baseline"));
+    size_t bytes = knet->net->table.size * sizeof(float);
+    assert_memory_equal(knet->params[0], baseline->params[0], bytes);
+    for (int i = 1; i < knet->networks; i++)
+        assert_true(memcmp(knet->params[i], knet->params[0], bytes) != 0);
+    policy_destroy(knet);
+    policy_destroy(baseline);
 }
 
 // The normalizer sees the training demos alone.
@@ -349,6 +389,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(every_method_trains, clean_folder),
+        cmocka_unit_test(an_epoch_has_every_demo_once),
+        cmocka_unit_test_teardown(the_null_network_is_the_baseline, clean_folder),
         cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, clean_folder),
         cmocka_unit_test_teardown(it_learns, clean_folder),
         cmocka_unit_test_teardown(same_bits_on_any_thread_count, clean_folder),
