@@ -23,6 +23,10 @@ Status atomic_commit(AtomicFile *file);
 // Removes the temporary file; the final name keeps what it had.
 void atomic_abort(AtomicFile *file);
 
+// Removes temporary files of this path that a program left behind which was killed while writing;
+// those of a program that still runs stay.
+void atomic_sweep(const char *path);
+
 // Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
 // /dev/stdout, gets them as they are.
 Status file_write(const char *path, const void *bytes, size_t size);

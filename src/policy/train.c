@@ -254,6 +254,8 @@ static Status check_files(Training *t)
         return status_fail("%s: there is an unfinished training: --resume continues it, and "
                            "removing the file gives it up",
                            t->checkpoint);
+    atomic_sweep(t->out);
+    atomic_sweep(t->checkpoint);
     AtomicFile file;
     TRY(atomic_begin(&file, t->out)); // refuses a place that cannot be written before the work
     atomic_abort(&file);
