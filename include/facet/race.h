@@ -4,6 +4,7 @@
 
 #include <facet/factor.h>
 #include <facet/flight.h>
+#include <facet/policy.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +55,22 @@ typedef struct Planner {
 
 // The expert at the speed map's speed.
 Planner race_expert(void);
+
+// A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
+// beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one
+// thread, and is the same as it would be in a batch.
+typedef struct PolicyPlanner PolicyPlanner;
+
+// The policy has the factors track and size, with the names of every task prepared, and chunks of
+// 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
+// seeds replace its seed, and its numbers must be NULL.
+Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, const Race *race,
+                             const PolicySampling *how, const CourseTask *tasks, int task_count,
+                             const uint64_t *seeds, int seed_count);
+void policy_planner_destroy(PolicyPlanner *planner);
+
+// The planner lives as long as the PolicyPlanner.
+Planner planner_from_policy(const PolicyPlanner *planner);
 
 // ---- Flights ----------------------------------------------------------------------------------
 

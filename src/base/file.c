@@ -3,6 +3,7 @@
 
 #include "file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -98,6 +99,28 @@ Status atomic_check(const char *path)
 }
 
 Status file_check(const char *path) { return is_stream(path) ? status_ok() : atomic_check(path); }
+
+void atomic_sweep(const char *path)
+{
+    char copy[FILE_PATH_MAX], folder[FILE_PATH_MAX], name[FILE_PATH_MAX];
+    if (strlen(path) > FILE_PATH_MAX - 32) return;
+    snprintf(folder, sizeof folder, "%s", dirname(strcpy(copy, path)));
+    snprintf(name, sizeof name, "%s", basename(strcpy(copy, path)));
+    size_t length = strlen(name);
+    DIR *stream = opendir(folder);
+    if (!stream) return;
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        int used = 0;
+        long process;
+        if (strncmp(entry->d_name, name, length) != 0 ||
+            sscanf(entry->d_name + length, ".%ld.part%n", &process, &used) != 1 || !used ||
+            entry->d_name[length + (size_t)used])
+            continue;
+        bool runs = process > 0 && (kill((pid_t)process, 0) == 0 || errno != ESRCH);
+        if (!runs) unlinkat(dirfd(stream), entry->d_name, 0);
+    }
+    closedir(stream);
+}
 
 // Writes the bytes to an existing file; `name` is what a message calls it.
 static Status write_bytes(const char *path, const void *bytes, size_t size, const char *name)

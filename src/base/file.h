@@ -27,6 +27,10 @@ void atomic_abort(AtomicFile *file);
 Status atomic_check(const char *path);
 Status file_check(const char *path);
 
+// Removes temporary files of this path that a program left behind which was killed while writing;
+// those of a program that still runs stay.
+void atomic_sweep(const char *path);
+
 // Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
 // /dev/stdout, gets them as they are.
 Status file_write(const char *path, const void *bytes, size_t size);

@@ -182,6 +182,11 @@ Status json_string(char *out, int size, const JsonRef *at)
     return status_ok();
 }
 
+const char *json_chars(const JsonRef *at)
+{
+    return cJSON_IsString(at->node) ? at->node->valuestring : NULL;
+}
+
 Status json_vec3(Vec3 *out, const JsonRef *at)
 {
     if (!cJSON_IsArray(at->node) || cJSON_GetArraySize(at->node) != 3)

@@ -39,7 +39,7 @@ static OptionTable table_of(const Usage *usage)
     for (int i = 0; i < usage->option_count; i++) table.options[i] = usage->options[i];
     if (usage->common) {
         common_table(&table.options[table.count], usage->common);
-        table.count += COMMON_COUNT;
+        table.count += COMMON_COUNT - usage->no_courses; // it is the last one
     }
     table.options[table.count++] =
         (Option){.name = "help", .kind = OPTION_FLAG, .help = "show this help and stop"};

@@ -146,6 +146,7 @@ typedef struct Usage {
     const Option *options;
     int option_count;
     CommonOptions *common; // NULL when the command has none of the common options
+    bool no_courses;       // leaves --courses out of them
 
     // Positional arguments. Without `operands` there are none, and one given is refused.
     TextList *operands;

@@ -1,7 +1,9 @@
 // facet fly: flies tasks of the race study and shows what became of them.
+#include "base/file.h"
 #include "commands.h"
 #include "show_race.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct FlyOptions {
@@ -9,6 +11,8 @@ typedef struct FlyOptions {
     StudyOptions study;
     TextList tasks;
     bool expert;
+    const char *policy, *mode, *sampler; // policy: NULL for the one that ships
+    PolicySampling how;
     double gusts;
 } FlyOptions;
 
@@ -26,6 +30,31 @@ static Status choose_tasks(CourseTask *tasks, int *count, const Race *race, cons
     return status_ok();
 }
 
+// A planner from the options: the expert, or a policy with the plans of these tasks.
+typedef struct Pilot {
+    Planner planner;
+    Policy *policy;
+    PolicyPlanner *plans;
+} Pilot;
+
+static Status pilot_open(Pilot *pilot, const Race *race, const FlyOptions *options,
+                         const CourseTask *tasks, int count)
+{
+    *pilot = (Pilot){.planner = race_expert()};
+    if (options->expert) return status_ok();
+    TRY(policy_load(&pilot->policy, options->policy));
+    TRY(policy_planner_create(&pilot->plans, pilot->policy, race, &options->how, tasks, count,
+                              &options->common.seed, 1));
+    pilot->planner = planner_from_policy(pilot->plans);
+    return status_ok();
+}
+
+static void pilot_close(Pilot *pilot)
+{
+    policy_planner_destroy(pilot->plans);
+    policy_destroy(pilot->policy);
+}
+
 static Status fly(const Race *race, const FlyOptions *options)
 {
     size_t room = (size_t)race_task_max(race) + TEXT_LIST_MAX;
@@ -34,13 +63,15 @@ static Status fly(const Race *race, const FlyOptions *options)
     int count = 0;
     Status status = tasks && results ? choose_tasks(tasks, &count, race, &options->tasks)
                                      : status_fail("out of memory for the flights");
+    Pilot pilot = {0};
+    if (status.ok) status = pilot_open(&pilot, race, options, tasks, count);
     if (status.ok) {
-        Planner planner = race_expert();
         Progress *progress = progress_begin("flights", count, options->common.quiet);
-        status = race_fly_all(results, race, &planner, tasks, count, options->common.seed,
+        status = race_fly_all(results, race, &pilot.planner, tasks, count, options->common.seed,
                               options->gusts, progress);
         progress_end(progress);
     }
+    pilot_close(&pilot);
     if (status.ok) show_results(race, results, count);
     if (status.ok && options->common.json)
         status = json_write(json_from_results(race, results, count), options->common.json);
@@ -75,11 +106,29 @@ static int run(const char *command, const FlyOptions *options)
     return status.ok ? EXIT_DONE : command_failed(command, status);
 }
 
+// The policy that is flown when no other is named.
+static Status shipped_policy(char path[FILE_PATH_MAX])
+{
+    char folder[FILE_PATH_MAX];
+    TRY(file_shipped(folder, "models"));
+    snprintf(path, FILE_PATH_MAX, "%.900s/race-factored.safetensors", folder);
+    return status_ok();
+}
+
 int cmd_fly(int argc, char **argv)
 {
-    FlyOptions fly_options = {.common = common_defaults(), .study = {.preset = "race"}};
+    FlyOptions fly_options = {.common = common_defaults(),
+                              .study = {.preset = "race"},
+                              .mode = "composed",
+                              .sampler = "ddim"};
     const Option options[] = {
         option_flag("expert", &fly_options.expert, "fly the expert's own command"),
+        option_text("policy", &fly_options.policy, "POLICY",
+                    "fly a trained policy (default: the one that ships with Facet)"),
+        option_text("mode", &fly_options.mode, "NAME", "of the policy: composed or joint"),
+        option_int("steps", &fly_options.how.steps, "N", 0, 1000,
+                   "denoising steps, 0 for the policy's own number"),
+        option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
         option_list("task", &fly_options.tasks, "TRACK/SIZE",
                     "only this task; without it all feasible ones"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
@@ -91,22 +140,35 @@ int cmd_fly(int argc, char **argv)
         .description = "Flies tasks closed loop at 600 Hz and shows, for each, the gates passed, "
                        "the worst miss beside the half-width, the plan's speed beside the "
                        "reference, and the mean distance from the expert's path.",
-        .example = "facet fly --expert --task race4/standard",
+        .example = "facet fly --expert --task race4/standard\n"
+                   "facet fly --policy policy.safetensors --mode joint",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &fly_options.common,
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!fly_options.expert)
-        return command_misused(usage.command, status_fail("expected --expert: there is no trained "
-                                                          "policy to fly yet"));
+    if (fly_options.expert && fly_options.policy)
+        return command_misused(usage.command,
+                               status_fail("expected --expert or --policy, found both"));
+    Status status = policy_mode_parse(&fly_options.how.mode, fly_options.mode);
+    if (status.ok) status = policy_sampler_parse(&fly_options.how.sampler, fly_options.sampler);
+    if (!status.ok) return command_misused(usage.command, status);
+    char shipped[FILE_PATH_MAX];
+    if (!fly_options.expert && !fly_options.policy) {
+        if (!shipped_policy(shipped).ok)
+            return command_misused(usage.command, status_fail("expected --policy POLICY or "
+                                                              "--expert: no policy ships with "
+                                                              "this Facet"));
+        fly_options.policy = shipped;
+    }
     return run(usage.command, &fly_options);
 }
 
 int cmd_race(int argc, char **argv)
 {
-    FlyOptions fly_options = {.common = common_defaults(), .study = {.preset = "race"}};
+    FlyOptions fly_options = {
+        .common = common_defaults(), .study = {.preset = "race"}, .expert = true};
     const Option options[] = {STUDY_OPTIONS(fly_options.study)};
     const Usage usage = {
         .command = "race",

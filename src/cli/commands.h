@@ -10,6 +10,8 @@ int cmd_race(int argc, char **argv);
 int cmd_speeds(int argc, char **argv);
 int cmd_fly(int argc, char **argv);
 int cmd_demos(int argc, char **argv);
+int cmd_train(int argc, char **argv);
+int cmd_sample(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 #endif

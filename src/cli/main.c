@@ -22,6 +22,8 @@ static const Command commands[] = {
     {"speeds", "find the highest feasible speed of every task", cmd_speeds},
     {"fly", "fly tasks and show what became of them", cmd_fly},
     {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
+    {"train", "train a policy on demonstrations", cmd_train},
+    {"sample", "sample plans of a policy for a task", cmd_sample},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},
 };

@@ -110,29 +110,35 @@ void sampler_load(Sampler *sampler, const Real *params, ThreadPool *pool)
 
 const ScoreWork *sampler_work(const Sampler *sampler) { return sampler->work; }
 
+Status sampler_advance(Real *x, Real *x0_before, const Real *p, const SamplerPlan *plan, int index,
+                       size_t size)
+{
+    const SamplerStep *step = &plan->step[index];
+    Real limit = plan->config.clip > 0.0 ? (Real)plan->config.clip : R(INFINITY);
+    Real from_x = R(step->clean.first), from_p = R(step->clean.second);
+    Real keep = R(step->keep), now = R(step->now), before = R(step->before);
+    Real sum = 0;
+    for (size_t j = 0; j < size; j++) {
+        Real clean = from_x * x[j] + from_p * p[j];
+        clean = clean > limit ? limit : clean < -limit ? -limit : clean;
+        x[j] = keep * x[j] + now * clean + (index > 0 ? before * x0_before[j] : R(0));
+        x0_before[j] = clean;
+        sum += x[j];
+    }
+    if (isfinite(sum)) return status_ok();
+    return status_fail("sampling: step %d of %d (t = %d) is not finite", index + 1,
+                       plan->config.steps, step->t);
+}
+
 Status sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan,
                    Composition composition, const double *weights, const int *z, int plans,
                    ThreadPool *pool)
 {
     size_t size = (size_t)plans * plan_size(s->net);
-    Real limit = plan->config.clip > 0.0 ? (Real)plan->config.clip : R(INFINITY);
     for (int i = 0; i < plan->config.steps; i++) {
-        const SamplerStep *step = &plan->step[i];
         if (path) memcpy(path + (size_t)i * size, x, size * sizeof *x);
-        sampler_predict(s->p, s, x, step->t, composition, weights, z, plans, pool);
-        Real from_x = R(step->clean.first), from_p = R(step->clean.second);
-        Real keep = R(step->keep), now = R(step->now), before = R(step->before);
-        Real sum = 0;
-        for (size_t j = 0; j < size; j++) {
-            Real clean = from_x * x[j] + from_p * s->p[j];
-            clean = clean > limit ? limit : clean < -limit ? -limit : clean;
-            x[j] = keep * x[j] + now * clean + (i > 0 ? before * s->before[j] : R(0));
-            s->before[j] = clean;
-            sum += x[j];
-        }
-        if (!isfinite(sum))
-            return status_fail("sampling: step %d of %d (t = %d) is not finite", i + 1,
-                               plan->config.steps, step->t);
+        sampler_predict(s->p, s, x, plan->step[i].t, composition, weights, z, plans, pool);
+        TRY(sampler_advance(x, s->before, s->p, plan, i, size));
     }
     if (path) memcpy(path + (size_t)plan->config.steps * size, x, size * sizeof *x);
     return status_ok();

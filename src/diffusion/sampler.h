@@ -62,6 +62,7 @@ Status sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, SamplerCon
 #define sampler_work    REAL_NAME(sampler_work)
 #define compose_scores  REAL_NAME(compose_scores)
 #define sampler_predict REAL_NAME(sampler_predict)
+#define sampler_advance REAL_NAME(sampler_advance)
 #define sampler_run     REAL_NAME(sampler_run)
 
 typedef struct Sampler Sampler;
@@ -89,6 +90,11 @@ void sampler_predict(Real *p, Sampler *sampler, const Real *x, int t, Compositio
 // The activations of the last prediction, for tangents: its row i (1 + K) + b is branch b of plan i
 // when composed, and row i is plan i when joint.
 const ScoreWork *sampler_work(const Sampler *sampler);
+
+// Takes x [size] over step `index` of the plan, given the prediction p there; x0_before [size]
+// holds the clean sample of the step before and gets this one's. Fails when x stops being finite.
+Status sampler_advance(Real *x, Real *x0_before, const Real *p, const SamplerPlan *plan, int index,
+                       size_t size);
 
 // Turns the noise in x [plans][T][D] into plans, and names the step where numbers stop being
 // finite. path, if not NULL, gets x before each step and at the end, [steps + 1][plans][T][D].

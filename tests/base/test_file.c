@@ -219,6 +219,27 @@ static void interrupt_sets_a_flag_once(void **state)
     assert_int_equal(WTERMSIG(result), SIGINT);
 }
 
+// A killed program's temporary files go; those of a living one, and other files, stay.
+static void what_a_killed_program_left_is_swept_away(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    char dead[64], alive[64];
+    snprintf(dead, sizeof dead, "swept.%ld.part", (long)child);
+    snprintf(alive, sizeof alive, "swept.%ld.part", (long)getpid());
+    const char *const files[] = {dead, "swept", alive, "swept.12.parts", "swept.x.part"};
+    for (int i = 0; i < 5; i++) assert_ok(file_write(files[i], "x", 1));
+    atomic_sweep("swept");
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(access(files[i], F_OK), i == 0 ? -1 : 0);
+        unlink(files[i]);
+    }
+    atomic_sweep("no/such/folder/swept");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +256,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(large_files_are_read_whole, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(shipped_folders_are_found, enter_scratch, leave_scratch),
         cmocka_unit_test(interrupt_sets_a_flag_once),
+        cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, enter_scratch,
+                                        leave_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+// What a policy is made of, for the files of this room and for those that look inside it.
+#ifndef FACET_POLICY_PARTS_H
+#define FACET_POLICY_PARTS_H
+
+#include "diffusion/sampler.h"
+#include "diffusion/schedule.h"
+#include "diffusion/score_net.h"
+#include "policy/safetensors.h"
+
+#include <facet/policy.h>
+
+struct Policy {
+    PolicyMethod method;
+    FactorSpace *space;
+    FactorSplit *training, *held_out;
+    Normalizer *normalizer;
+    NoiseSchedule schedule;
+    Prediction prediction;
+    Spacing spacing;
+    double clip;       // of sampling, in normalised units; 0 does not clip
+    int default_steps; // of sampling
+    PolicyRecord record;
+    ScoreNet *net;  // the shape of every network
+    int networks;   // 1, or for knet 1 + the known values of all factors
+    float **params; // [networks], blocks of the net's table; knet: the null network first
+};
+
+// Makes the network's shape and counts the networks. Method, space and training tasks are set;
+// `config` says horizon to embed, and the factors follow.
+Status policy_build(Policy *policy, ScoreNetConfig config);
+
+// Makes room for the weights of all networks.
+Status policy_allocate(Policy *policy);
+
+// The network of a factor's value, or of the null token, in a knet policy.
+int policy_network_of(const Policy *policy, int factor, int value);
+
+// The factor and value of a network of a knet policy; the null network has the value FACTOR_NULL.
+void policy_network_value(int *factor, int *value, const Policy *policy, int network);
+
+// Stands before the names of a network's tensors in a file: "" or "track=race1.".
+void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network);
+
+// The settings as the metadata of a file. `format` says what kind of file it is.
+#define POLICY_FORMAT     "facet policy 1"
+#define CHECKPOINT_FORMAT "facet checkpoint 1"
+Json *policy_metadata(const Policy *policy, const char *format);
+
+// Fills `sources` (one a tensor of the net's table) with a block of parameters, with `prefix`
+// before each name.
+void policy_sources(TensorSource *sources, const ScoreNet *net, const float *params,
+                    TensorType type, const char *prefix);
+
+// Whether the file has such a block, and reads it back.
+Status policy_expect_block(const ScoreNet *net, const Safetensors *file, const char *prefix);
+Status policy_read_block(float *params, const ScoreNet *net, const Safetensors *file,
+                         const char *prefix);
+
+// A block of parameters, zero; freed with free.
+float *policy_block(const ScoreNet *net);
+
+#endif

@@ -1,0 +1,244 @@
+// What a training run does: the recipes, the options over them, and the demonstrations chosen.
+#include "policy/training.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- The numbers --------------------------------------------------------------------------------
+
+// Rates warm up linearly over `warmup` updates, or a tenth of the training if that is shorter, and
+// fall along a cosine to `rate_floor` of the peak.
+typedef struct Recipe {
+    const char *name;
+    int epochs, batch;
+    double rate, rate_floor;
+    long warmup;
+    double drop;          // probability that a factor is null
+    double drop_composed; // the same beside a composed loss
+} Recipe;
+
+static const Recipe recipes[] = {
+    {"default", 120, 32, 1e-3, 0.0, 200, 0.1, 0.3},
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1}, // Section 4.1; warm-up of Diffusion Policy
+};
+enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
+
+enum { NOISE_STEPS = 100, SAMPLE_STEPS = 50 };
+
+// Sampling clips the clean sample a little outside the data's range of [-1, 1]: composition may
+// well leave that range by some, and an error at high noise is bounded all the same.
+static const double SAMPLE_CLIP = 1.5;
+
+// A network that predicts noise says nothing about the clean sample where there is only noise.
+static Spacing default_spacing(Prediction prediction)
+{
+    return prediction == PREDICT_EPSILON ? SPACING_LEADING : SPACING_TRAILING;
+}
+
+// ---- Options over the recipe --------------------------------------------------------------------
+
+static Status find_recipe(const Recipe **recipe, const char *name)
+{
+    const char *names[RECIPE_COUNT];
+    for (int i = 0; i < RECIPE_COUNT; i++) {
+        *recipe = &recipes[i];
+        names[i] = recipes[i].name;
+        if (!name || strcmp(name, names[i]) == 0) return status_ok();
+    }
+    char text[200];
+    text_unknown(text, sizeof text, "recipe", name, names, RECIPE_COUNT);
+    return status_fail("%s", text);
+}
+
+static Status probability(double *out, const char *text, size_t length)
+{
+    char word[32], *end;
+    snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), text);
+    *out = strtod(word, &end);
+    if (end == word || *end || !(*out >= 0.0 && *out <= 1.0))
+        return status_fail("drop: expected a probability from 0 to 1, found '%s'", word);
+    return status_ok();
+}
+
+// "0.1", or "track=0.1,size=0.3" over the values there already.
+static Status parse_drop(double *drop, const FactorSpace *space, const char *text)
+{
+    if (!strchr(text, '=')) {
+        double all;
+        TRY(probability(&all, text, strlen(text)));
+        for (int f = 0; f < factor_count(space); f++) drop[f] = all;
+        return status_ok();
+    }
+    while (*text) {
+        char name[FACTOR_NAME_SIZE];
+        size_t length = strcspn(text, ","), sign = strcspn(text, "=");
+        int factor;
+        if (sign >= length)
+            return status_fail("drop: expected FACTOR=PROBABILITY, found '%.*s'", (int)length,
+                               text);
+        snprintf(name, sizeof name, "%.*s", (int)(sign < sizeof name ? sign : sizeof name - 1),
+                 text);
+        TRY(factor_find(&factor, space, name));
+        TRY(probability(&drop[factor], text + sign + 1, length - sign - 1));
+        text += length + (text[length] == ',');
+    }
+    return status_ok();
+}
+
+static Status set_record(PolicyRecord *record, const Policy *policy, const TrainOptions *o)
+{
+    const Recipe *recipe;
+    TRY(find_recipe(&recipe, o->recipe));
+    bool factored = policy->method == POLICY_FACTORED || policy->method == POLICY_ORACLE;
+    if (!factored && (o->drop || o->composed_weight > 0.0))
+        return status_fail("expected no %s with the method %s, whose networks are not shown "
+                           "factors",
+                           o->drop ? "drop probability" : "composed loss",
+                           policy_method_name(policy->method));
+    if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
+        return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
+                           "%d, %d, %g and %g",
+                           o->epochs, o->batch, o->rate, o->composed_weight);
+    snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
+    snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
+    snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");
+    record->seed = o->seed;
+    record->epochs = o->epochs ? o->epochs : recipe->epochs;
+    record->batch = o->batch ? o->batch : recipe->batch;
+    record->rate = o->rate > 0.0 ? o->rate : recipe->rate;
+    record->rate_floor = recipe->rate_floor;
+    record->warmup = recipe->warmup;
+    record->composed_weight = o->composed_weight;
+    double drop = o->composed_weight > 0.0 ? recipe->drop_composed : recipe->drop;
+    for (int f = 0; factored && f < factor_count(policy->space); f++) record->drop[f] = drop;
+    return o->drop ? parse_drop(record->drop, policy->space, o->drop) : status_ok();
+}
+
+static void set_config(TrainConfig *config, const Policy *policy)
+{
+    const PolicyRecord *record = &policy->record;
+    *config = trainer_default();
+    config->batch = record->batch;
+    config->prediction = policy->prediction;
+    config->composed_weight = record->composed_weight;
+    config->rate = record->rate;
+    config->rate_floor = record->rate_floor;
+    for (int f = 0; f < policy->net->config.factors; f++) config->drop[f] = record->drop[f];
+}
+
+// ---- Demonstrations -----------------------------------------------------------------------------
+
+static void hash_bytes(uint64_t *hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes; // FNV-1a
+    for (size_t i = 0; i < size; i++) *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
+}
+
+// Of what training reads: factors, tasks and actions.
+static void set_data(PolicyRecord *record, const Dataset *dataset, const char *path)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char *space = factor_space_to_json(dataset->space);
+    const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
+    hash_bytes(&hash, space, strlen(space));
+    hash_bytes(&hash, sizes, sizeof sizes);
+    hash_bytes(&hash, dataset->tasks, (size_t)dataset->demos * sizeof *dataset->tasks);
+    hash_bytes(&hash, dataset->actions,
+               (size_t)dataset->demos * (size_t)(dataset->steps * dataset->action_dim) *
+                   sizeof *dataset->actions);
+    free(space);
+    const char *slash = strrchr(path, '/');
+    snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);
+    snprintf(record->data_hash, sizeof record->data_hash, "%016llx", (unsigned long long)hash);
+}
+
+static Status hold_out(Policy *policy, const TrainOptions *options)
+{
+    for (int i = 0; i < options->hold_out_count; i++) {
+        FactorTask task;
+        Status status =
+            factor_task_parse(&task, policy->space, options->hold_out[i], FACTOR_MISSING_REFUSED);
+        if (!status.ok) return status_fail("hold-out %s", status.text);
+        if (policy->method != POLICY_ORACLE) TRY(factor_split_add(policy->held_out, task));
+    }
+    return status_ok();
+}
+
+static Status choose_demos(Training *t, const Dataset *dataset, const bool *mask)
+{
+    Policy *policy = t->policy;
+    int factors = factor_count(policy->space);
+    for (int i = 0; i < dataset->demos; i++)
+        if (mask[i]) TRY(factor_split_add(policy->training, dataset->tasks[i]));
+    int tasks = factor_split_count(policy->training);
+    if (tasks == 0)
+        return status_fail("expected demonstrations to train on, found all %d held out",
+                           dataset->demos);
+    if (tasks == 1 && policy->method != POLICY_BASELINE)
+        return status_fail("expected demonstrations of two tasks or more to tell factors apart, "
+                           "found one task");
+    TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
+    size_t size = (size_t)(dataset->steps * dataset->action_dim);
+    t->x0 = calloc((size_t)t->demos * size, sizeof *t->x0);
+    t->z = calloc((size_t)t->demos * (size_t)(factors + 1), sizeof *t->z);
+    double *row = calloc(size, sizeof *row);
+    if (!t->x0 || !t->z || !row) {
+        free(row);
+        return status_fail("out of memory for %d demonstrations", t->demos);
+    }
+    int used = 0;
+    for (int i = 0; i < dataset->demos; i++) {
+        if (!mask[i]) continue;
+        normalizer_apply(row, policy->normalizer, dataset_actions(dataset, i),
+                         (size_t)dataset->steps);
+        for (size_t k = 0; k < size; k++) t->x0[(size_t)used * size + k] = (float)row[k];
+        for (int f = 0; f < factors; f++) t->z[used * factors + f] = dataset->tasks[i].value[f];
+        used++;
+    }
+    free(row);
+    return status_ok();
+}
+
+static Status select_demos(Training *t, const Dataset *dataset)
+{
+    bool *mask = calloc((size_t)dataset->demos, sizeof *mask);
+    if (!mask) return status_fail("out of memory for %d demonstrations", dataset->demos);
+    t->demos = dataset_select(mask, dataset, t->policy->held_out, false);
+    Status status = choose_demos(t, dataset, mask);
+    free(mask);
+    return status;
+}
+
+Status training_set_up(Training *t, const Dataset *dataset, const char *data)
+{
+    const TrainOptions *o = t->options;
+    Policy *policy = t->policy = calloc(1, sizeof *policy);
+    if (!policy) return status_fail("out of memory for a policy");
+    policy->method = o->method;
+    policy->clip = SAMPLE_CLIP;
+    policy->default_steps = SAMPLE_STEPS;
+    TRY(schedule_cosine(&policy->schedule, NOISE_STEPS));
+    TRY(prediction_parse(&policy->prediction, o->predict ? o->predict : "v"));
+    policy->spacing = default_spacing(policy->prediction);
+    TRY(factor_space_copy(&policy->space, dataset->space));
+    TRY(factor_split_create(&policy->training, policy->space));
+    TRY(factor_split_create(&policy->held_out, policy->space));
+    TRY(set_record(&policy->record, policy, o));
+    TRY(hold_out(policy, o));
+    Status status = select_demos(t, dataset);
+    if (!status.ok) return status_fail("%s: %s", data, status.text);
+    set_data(&policy->record, dataset, data);
+    ScoreNetConfig net = score_net_default();
+    net.horizon = dataset->steps;
+    net.dim = dataset->action_dim;
+    if (o->blocks) net.blocks = o->blocks;
+    if (o->channels) net.channels = net.cond = o->channels;
+    if (o->embed) net.embed = o->embed;
+    TRY(policy_build(policy, net));
+    TRY(policy_allocate(policy));
+    set_config(&t->config, policy);
+    return status_ok();
+}

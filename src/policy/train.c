@@ -1,0 +1,316 @@
+// Training a policy from demonstrations (see facet/policy.h).
+//
+// Demonstrations are taken in a new random order every epoch. Row r of update u (from 0) is place
+// u batch + r in the endless sequence of epochs, so the update's number says all about the data,
+// and a batch may reach over the end of an epoch. A network with n demos takes
+// ceil(epochs n / batch) updates; for knet, n is the demos with the network's value, as in the
+// paper, which trains every network for the same number of epochs of its own subset.
+#include "policy/training.h"
+
+#include "diffusion/streams.h"
+
+#include <errno.h>
+#include <facet/progress.h>
+#include <facet/rng.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHECKPOINT_EVERY = 500 }; // updates
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// ---- One network --------------------------------------------------------------------------------
+
+// The demos that a network is trained on. `members` holds all; returns how many there are.
+static int members_of(int *members, const Training *t, int network)
+{
+    int factors = factor_count(t->policy->space), factor, value, count = 0;
+    policy_network_value(&factor, &value, t->policy, network);
+    bool all = t->policy->method != POLICY_KNET || value == FACTOR_NULL;
+    for (int i = 0; i < t->demos; i++)
+        if (all || t->z[i * factors + factor] == value) members[count++] = i;
+    return count;
+}
+
+static long updates_of(const Training *t, int members)
+{
+    long places = (long)t->policy->record.epochs * members, batch = t->policy->record.batch;
+    return (places + batch - 1) / batch;
+}
+
+// The first network takes the seed itself, so a knet's null network is the baseline.
+static uint64_t network_seed(uint64_t seed, int network)
+{
+    uint32_t words[4];
+    if (network == 0) return seed;
+    rng_block(words, seed, (UINT64_C(4) << 60) + (uint64_t)network, 0);
+    return (uint64_t)words[0] << 32 | words[1];
+}
+
+static Status begin_network(Training *t, int threads)
+{
+    t->member_count = members_of(t->members, t, t->network);
+    t->total = updates_of(t, t->member_count);
+    t->order_epoch = -1;
+    TrainConfig config = t->config;
+    config.seed = network_seed(t->policy->record.seed, t->network);
+    config.total = t->total;
+    long warmup = t->policy->record.warmup;
+    config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
+    return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+}
+
+void training_order(int *order, const int *members, int count, uint64_t seed, long epoch)
+{
+    Rng rng = rng_make(seed, STREAM_DATA + (uint64_t)epoch);
+    memcpy(order, members, (size_t)count * sizeof *order);
+    for (int i = count - 1; i > 0; i--) {
+        int j = (int)(rng_uniform(&rng) * (i + 1));
+        int moved = order[i];
+        order[i] = order[j];
+        order[j] = moved;
+    }
+}
+
+static void fill_batch(Training *t, long update)
+{
+    const ScoreNetConfig *net = &t->policy->net->config;
+    int size = net->horizon * net->dim, factors = net->factors;
+    for (int r = 0; r < t->config.batch; r++) {
+        long place = update * t->config.batch + r, epoch = place / t->member_count;
+        if (epoch != t->order_epoch)
+            training_order(t->order, t->members, t->member_count, t->trainer->config.seed, epoch);
+        t->order_epoch = epoch;
+        int demo = t->order[place % t->member_count];
+        memcpy(t->batch_x + (size_t)r * size, t->x0 + (size_t)demo * size,
+               (size_t)size * sizeof *t->x0);
+        memcpy(t->batch_z + (size_t)r * factors, t->z + (size_t)demo * factors,
+               (size_t)factors * sizeof *t->z);
+    }
+}
+
+static Status diverged(const Training *t, const TrainReport *report)
+{
+    struct stat info;
+    bool kept = stat(t->checkpoint, &info) == 0;
+    return status_fail("training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
+                       "lower rate may help",
+                       report->update, t->total, report->loss, report->grad_norm,
+                       kept ? "the last checkpoint is kept in " : "there was no checkpoint yet",
+                       kept ? t->checkpoint : "");
+}
+
+static Status interrupted(Training *t)
+{
+    TRY(checkpoint_write(t));
+    return status_fail("interrupted at update %ld of %ld: --resume continues from %s",
+                       t->trainer->optimizer->updates, t->total, t->checkpoint);
+}
+
+// A clock for the updates' rate and a smooth loss, both only shown.
+typedef struct Display {
+    Progress *progress;
+    double started, loss;
+    long updates; // of this run
+} Display;
+
+static void show(Display *display, const Training *t, double loss)
+{
+    char note[80];
+    double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
+    display->loss += (loss - display->loss) / (display->updates < 50 ? display->updates : 50);
+    if (t->policy->networks > 1)
+        snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s", t->network + 1,
+                 t->policy->networks, display->loss, rate);
+    else
+        snprintf(note, sizeof note, "loss %.4f %.1f/s", display->loss, rate);
+    progress_add(display->progress, 1, note);
+}
+
+static Status train_network(Training *t, ThreadPool *pool, Display *display)
+{
+    long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
+    long last_epoch = updates_of(t, t->member_count) / t->policy->record.epochs;
+    if (last_epoch < 1) last_epoch = 1;
+    while (t->trainer->optimizer->updates < t->total) {
+        long update = t->trainer->optimizer->updates;
+        fill_batch(t, update);
+        TrainReport report = trainer_step(t->trainer, t->batch_x, t->batch_z, pool);
+        if (!report.finite) return diverged(t, &report);
+        if (report.update > t->total - last_epoch) t->tail += report.loss;
+        TRY(log_row(t, &report, update * t->config.batch / t->member_count));
+        show(display, t, report.loss);
+        if (interrupt_requested()) return interrupted(t);
+        if (report.update % every == 0) TRY(checkpoint_write(t));
+    }
+    memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
+           t->policy->net->table.size * sizeof(float));
+    t->losses += t->tail / (double)last_epoch;
+    t->tail = 0.0;
+    return status_ok();
+}
+
+// ---- All networks -------------------------------------------------------------------------------
+
+// `file` is the checkpoint to go on from, or NULL; it is freed as soon as it is read.
+static Status train_networks(Training *t, ThreadPool *pool, Display *display, Safetensors **file,
+                             long update)
+{
+    for (; t->network < t->policy->networks; t->network++) {
+        TRY(begin_network(t, pool_threads(pool)));
+        if (*file) TRY(checkpoint_read_trainer(t, *file, update));
+        safetensors_free(*file);
+        *file = NULL;
+        TRY(train_network(t, pool, display));
+        trainer_free(t->trainer);
+        t->trainer = NULL;
+    }
+    return status_ok();
+}
+
+// Updates before a place of the training, or of all of it.
+static long updates_before(const Training *t, int network, long update)
+{
+    for (int i = 0; i < network; i++) update += updates_of(t, members_of(t->order, t, i));
+    return update;
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+static Status finish(Training *t)
+{
+    PolicyRecord *record = &t->policy->record;
+    record->updates = updates_before(t, t->policy->networks, 0);
+    record->loss = t->losses / t->policy->networks;
+    TRY(log_close(t));
+    TRY(policy_save(t->policy, t->out, t->options->precision));
+    if (exists(t->checkpoint) && unlink(t->checkpoint) != 0)
+        return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
+    return status_ok();
+}
+
+static Status allocate(Training *t)
+{
+    const ScoreNetConfig *net = &t->policy->net->config;
+    size_t batch = (size_t)t->config.batch;
+    t->members = calloc((size_t)t->demos, sizeof *t->members);
+    t->order = calloc((size_t)t->demos, sizeof *t->order);
+    t->batch_x = calloc(batch * (size_t)(net->horizon * net->dim), sizeof *t->batch_x);
+    t->batch_z = calloc(batch * (size_t)(net->factors + 1), sizeof *t->batch_z);
+    if (!t->members || !t->order || !t->batch_x || !t->batch_z)
+        return status_fail("out of memory for batches of %zu", batch);
+    return status_ok();
+}
+
+static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
+{
+    Safetensors *file = NULL;
+    long update = 0;
+    if (exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
+    Status status = log_open(t, t->network, update);
+    summary->resumed = updates_before(t, t->network, update);
+    long all = updates_before(t, t->policy->networks, 0);
+    Display display = {.started = now_seconds()};
+    display.progress = progress_begin("train", all - summary->resumed, t->options->quiet);
+    if (status.ok) status = train_networks(t, pool, &display, &file, update);
+    progress_end(display.progress);
+    safetensors_free(file);
+    if (status.ok) status = finish(t);
+    return status;
+}
+
+// A resumed training that is complete already is left as it is.
+static Status finished_before(bool *finished, Training *t)
+{
+    *finished = t->options->resume && !exists(t->checkpoint) && exists(t->out);
+    if (!*finished) return status_ok();
+    Safetensors *file;
+    Policy *policy;
+    TRY(safetensors_read(&file, t->out));
+    Status status = checkpoint_matches(t, file, t->out, POLICY_FORMAT);
+    safetensors_free(file);
+    if (!status.ok) return status;
+    TRY(policy_load(&policy, t->out));
+    t->policy->record = policy->record;
+    policy_destroy(policy);
+    return status_ok();
+}
+
+static Status check_files(Training *t)
+{
+    if (exists(t->checkpoint) && !t->options->resume)
+        return status_fail("%s: there is an unfinished training: --resume continues it, and "
+                           "removing the file gives it up",
+                           t->checkpoint);
+    atomic_sweep(t->out);
+    atomic_sweep(t->checkpoint);
+    AtomicFile file;
+    TRY(atomic_begin(&file, t->out)); // refuses a place that cannot be written before the work
+    atomic_abort(&file);
+    return status_ok();
+}
+
+static Status train(TrainSummary *summary, Training *t, const Dataset *dataset, const char *data)
+{
+    bool finished;
+    double started = now_seconds();
+    TRY(training_set_up(t, dataset, data));
+    TRY(allocate(t));
+    TRY(check_files(t));
+    TRY(finished_before(&finished, t));
+    if (!finished) {
+        ThreadPool *pool;
+        TRY(pool_create(&pool, t->options->threads));
+        Status status = run(summary, t, pool);
+        pool_destroy(pool);
+        TRY(status);
+    } else {
+        summary->resumed = t->policy->record.updates;
+    }
+    const PolicyRecord *record = &t->policy->record;
+    summary->demos = t->demos;
+    summary->tasks = factor_split_count(t->policy->training);
+    summary->networks = t->policy->networks;
+    summary->parameters = policy_parameters(t->policy);
+    summary->epochs = record->epochs;
+    summary->updates = record->updates;
+    summary->loss = record->loss;
+    summary->seconds = now_seconds() - started;
+    return status_ok();
+}
+
+Status policy_train(TrainSummary *summary, const char *data, const char *out,
+                    const TrainOptions *options)
+{
+    *summary = (TrainSummary){0};
+    Training t = {.options = options, .out = out};
+    if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
+    snprintf(t.checkpoint, sizeof t.checkpoint, "%s.ckpt", out);
+    snprintf(t.csv, sizeof t.csv, "%s.csv", out);
+    Dataset *dataset;
+    TRY(dataset_read(&dataset, data));
+    Status status = train(summary, &t, dataset, data);
+    dataset_destroy(dataset);
+    log_close(&t);
+    trainer_free(t.trainer);
+    policy_destroy(t.policy);
+    free(t.x0);
+    free(t.z);
+    free(t.members);
+    free(t.order);
+    free(t.batch_x);
+    free(t.batch_z);
+    return status;
+}

@@ -1,0 +1,72 @@
+// The state of a training run, shared by the files that set it up, run it and keep it.
+#ifndef FACET_POLICY_TRAINING_H
+#define FACET_POLICY_TRAINING_H
+
+#include "base/file.h"
+#include "diffusion/trainer.h"
+#include "policy/parts.h"
+
+#include <facet/dataset.h>
+#include <stdio.h>
+
+// A run trains the networks of a policy one after the other; all methods but knet have one.
+typedef struct Training {
+    const TrainOptions *options;
+    const char *out;
+    char checkpoint[FILE_PATH_MAX], csv[FILE_PATH_MAX];
+    Policy *policy; // gets the averaged weights of each network that is done
+    TrainConfig config;
+
+    int demos; // trained on
+    float *x0; // [demos][T][D], normalised
+    int *z;    // [demos][factors of the space]
+
+    // The network that is being trained.
+    int network;
+    int *members, member_count; // its demos
+    long total;                 // its updates
+    Trainer *trainer;
+    int *order; // of its demos in one epoch
+    long order_epoch;
+    float *batch_x; // [batch][T][D]
+    int *batch_z;   // [batch][K]
+    double tail;    // sum of the losses of its last epoch's updates so far
+    double losses;  // sum of the mean last losses of the networks before it
+
+    FILE *log;
+} Training;
+
+// ---- Setting up (recipe.c) ----------------------------------------------------------------------
+
+// Reads the options into a policy without weights and the trainer's settings, and the demos that
+// are trained on into x0 and z.
+Status training_set_up(Training *training, const Dataset *dataset, const char *data);
+
+// ---- The order of the data (train.c) ------------------------------------------------------------
+
+// The members of a network's demos, [count], in the order of an epoch.
+void training_order(int *order, const int *members, int count, uint64_t seed, long epoch);
+
+// ---- Checkpoints and the log of losses (checkpoint.c) -------------------------------------------
+
+// Writes OUT.ckpt, after the rows of OUT.csv up to here are on disk.
+Status checkpoint_write(Training *training);
+
+// Reads the place where OUT.ckpt stands and the weights of finished networks, after making sure
+// that it belongs to this training.
+Status checkpoint_read(Training *training, Safetensors **file, long *update);
+
+// Reads the trainer's state, for the network that the checkpoint stands in.
+Status checkpoint_read_trainer(Training *training, const Safetensors *file, long update);
+
+// Whether a file was trained with the settings of this run; the refusal names the first that
+// differs. The record's texts become those of the file.
+Status checkpoint_matches(Training *training, const Safetensors *file, const char *path,
+                          const char *format);
+
+// Opens OUT.csv with the rows up to this network and update, which is (0, 0) for a new training.
+Status log_open(Training *training, int network, long update);
+Status log_row(Training *training, const TrainReport *report, long epoch);
+Status log_close(Training *training); // accepts one that is closed
+
+#endif

@@ -1,0 +1,158 @@
+// A trained policy as a planner of the race study (see facet/race.h).
+#include <facet/race.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Prepared {
+    CourseTask task;
+    uint64_t seed;
+    Keypoint chunk[CHUNK_KEYPOINTS];
+} Prepared;
+
+struct PolicyPlanner {
+    const Policy *policy;
+    PolicySampling how;
+    double weights[FACTOR_MAX]; // a copy of what `how` points to
+    int track, size;            // the policy's factors
+    Prepared *prepared;
+    int count;
+};
+
+// ---- The policy and the course ------------------------------------------------------------------
+
+static Status check_policy(PolicyPlanner *p)
+{
+    const FactorSpace *space = policy_space(p->policy);
+    if (policy_horizon(p->policy) != CHUNK_KEYPOINTS || policy_dim(p->policy) != CHUNK_CHANNELS)
+        return status_fail("expected a policy with chunks of %d x %d, found %d x %d",
+                           CHUNK_KEYPOINTS, CHUNK_CHANNELS, policy_horizon(p->policy),
+                           policy_dim(p->policy));
+    if (factor_count(space) != 2)
+        return status_fail("expected a policy with the factors track and size, found %d factors",
+                           factor_count(space));
+    Status status = factor_find(&p->track, space, "track");
+    if (status.ok) status = factor_find(&p->size, space, "size");
+    return status.ok ? status : status_fail("policy: %s", status.text);
+}
+
+// The policy's task of the same names.
+static Status policy_task(FactorTask *out, const PolicyPlanner *p, const Race *race,
+                          CourseTask task)
+{
+    const FactorSpace *space = policy_space(p->policy);
+    const char *track = race->course->tracks[task.track].name;
+    const char *size = race->course->openings[task.opening].name;
+    *out = factor_task_null();
+    Status status = factor_find_value(&out->value[p->track], space, p->track, track);
+    if (status.ok) status = factor_find_value(&out->value[p->size], space, p->size, size);
+    return status.ok ? status : status_fail("policy: %s", status.text);
+}
+
+static void to_chunk(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions)
+{
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++, actions += CHUNK_CHANNELS)
+        chunk[i] = (Keypoint){vec3(actions[0], actions[1], actions[2]), actions[3]};
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+// Samples one plan of every task for every seed. Noise is keyed by seed and task, so each seed is a
+// call of its own; all tasks and branches of a seed are one batch.
+static Status prepare(PolicyPlanner *p, const Race *race, const CourseTask *tasks, int task_count,
+                      const uint64_t *seeds, int seed_count)
+{
+    enum { SIZE = CHUNK_KEYPOINTS * CHUNK_CHANNELS };
+    FactorTask *wanted = calloc((size_t)task_count + 1, sizeof *wanted);
+    double *actions = calloc((size_t)task_count * SIZE + 1, sizeof *actions);
+    p->prepared = calloc((size_t)task_count * (size_t)seed_count + 1, sizeof *p->prepared);
+    Status status = wanted && actions && p->prepared
+                        ? status_ok()
+                        : status_fail("out of memory for %d plans", task_count * seed_count);
+    for (int i = 0; i < task_count && status.ok; i++)
+        status = policy_task(&wanted[i], p, race, tasks[i]);
+    for (int s = 0; s < seed_count && status.ok; s++) {
+        p->how.seed = seeds[s];
+        status = policy_sample(actions, p->policy, wanted, task_count, &p->how, race->pool);
+        for (int i = 0; i < task_count && status.ok; i++) {
+            Prepared *plan = &p->prepared[p->count++];
+            plan->task = tasks[i];
+            plan->seed = seeds[s];
+            to_chunk(plan->chunk, actions + (size_t)i * SIZE);
+        }
+    }
+    free(wanted);
+    free(actions);
+    return status;
+}
+
+static Status plan_alone(Keypoint chunk[CHUNK_KEYPOINTS], const PolicyPlanner *p, const Race *race,
+                         CourseTask task, uint64_t seed)
+{
+    double actions[CHUNK_KEYPOINTS * CHUNK_CHANNELS];
+    FactorTask wanted;
+    ThreadPool *pool;
+    PolicySampling how = p->how;
+    how.seed = seed;
+    TRY(policy_task(&wanted, p, race, task));
+    TRY(pool_create(&pool, 1));
+    Status status = policy_sample(actions, p->policy, &wanted, 1, &how, pool);
+    pool_destroy(pool);
+    if (status.ok) to_chunk(chunk, actions);
+    return status;
+}
+
+static Status plan_by_policy(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task,
+                             uint64_t seed, void *context)
+{
+    const PolicyPlanner *p = context;
+    for (int i = 0; i < p->count; i++) {
+        const Prepared *plan = &p->prepared[i];
+        if (plan->task.track == task.track && plan->task.opening == task.opening &&
+            plan->seed == seed) {
+            memcpy(chunk, plan->chunk, sizeof plan->chunk);
+            return status_ok();
+        }
+    }
+    return plan_alone(chunk, p, race, task, seed);
+}
+
+Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, const Race *race,
+                             const PolicySampling *how, const CourseTask *tasks, int task_count,
+                             const uint64_t *seeds, int seed_count)
+{
+    assert(!how->numbers && "the seeds choose the noise");
+    *planner = NULL;
+    PolicyPlanner *p = calloc(1, sizeof *p);
+    if (!p) return status_fail("out of memory for a planner");
+    p->policy = policy;
+    p->how = *how;
+    Status status = check_policy(p);
+    if (status.ok && how->weights) {
+        memcpy(p->weights, how->weights, 2 * sizeof *p->weights);
+        p->how.weights = p->weights;
+    }
+    if (status.ok) status = prepare(p, race, tasks, task_count, seeds, seed_count);
+    if (!status.ok) {
+        policy_planner_destroy(p);
+        return status;
+    }
+    *planner = p;
+    return status_ok();
+}
+
+void policy_planner_destroy(PolicyPlanner *planner)
+{
+    if (!planner) return;
+    free(planner->prepared);
+    free(planner);
+}
+
+Planner planner_from_policy(const PolicyPlanner *planner)
+{
+    // Planning only reads; the context of a planner is not const because others may write.
+    return (Planner){.name = policy_method_name(policy_method(planner->policy)),
+                     .plan = plan_by_policy,
+                     .context = (void *)(uintptr_t)planner};
+}

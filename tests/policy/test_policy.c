@@ -1,0 +1,200 @@
+// A policy's file: what is saved comes back, and every broken file is refused in one line.
+#include "policies.h"
+
+#include <facet/rng.h>
+
+static char *settings(const Policy *policy)
+{
+    Json *metadata = policy_metadata(policy, POLICY_FORMAT);
+    char *text = json_line(metadata);
+    json_free(metadata);
+    return text;
+}
+
+static void assert_same_settings(const Policy *a, const Policy *b)
+{
+    char *first = settings(a), *second = settings(b);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+}
+
+static void what_is_saved_comes_back(void **state)
+{
+    (void)state;
+    for (int method = POLICY_FACTORED; method <= POLICY_ORACLE; method++) {
+        Policy *policy = tiny_policy((PolicyMethod)method), *back;
+        assert_ok(policy_save(policy, "policy", POLICY_FP32));
+        assert_ok(policy_load(&back, "policy"));
+        assert_true(factor_space_equal(policy_space(back), policy_space(policy)));
+        assert_int_equal(policy_method(back), method);
+        assert_int_equal(policy_networks(back), method == POLICY_KNET ? 1 + 2 + 3 : 1);
+        assert_int_equal(policy_horizon(back), TINY_T);
+        assert_int_equal(policy_dim(back), TINY_D);
+        assert_int_equal(policy_noise_steps(back), 20);
+        assert_int_equal(policy_default_steps(back), 5);
+        assert_int_equal(policy_parameters(back), policy_parameters(policy));
+        assert_int_equal(factor_split_count(policy_training(back)), 5);
+        assert_int_equal(factor_split_count(policy_held_out(back)), 1);
+        assert_true(policy_normalizer(back)->min[1] == 1.0 / 7.0);
+        const PolicyRecord *record = policy_record(back);
+        assert_string_equal(record->command, "facet train \"x\"");
+        assert_true(record->seed == UINT64_MAX && record->loss == 0.123456789);
+        assert_true(record->drop[1] == 0.3 && record->rate == 1e-4 && record->updates == 1234);
+        assert_true(policy_knows(back, 0, 1) && !policy_knows(back, 0, 2));
+        for (int i = 0; i < policy->networks; i++)
+            assert_memory_equal(back->params[i], policy->params[i],
+                                policy->net->table.size * sizeof(float));
+        assert_same_settings(policy, back);
+        run_python("safetensors_numpy.py", "parse", "policy");
+        policy_destroy(policy);
+        policy_destroy(back);
+    }
+}
+
+static void half_precision_rounds_the_weights(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "whole", POLICY_FP32));
+    assert_ok(policy_save(policy, "half", POLICY_FP16));
+    size_t whole, half;
+    free(read_bytes(&whole, "whole"));
+    free(read_bytes(&half, "half"));
+    assert_true(half < 0.7 * (double)whole);
+    assert_ok(policy_load(&back, "half"));
+    const TensorTable *table = &policy->net->table;
+    for (int t = 0; t < table->count; t++)
+        for (size_t i = 0; i < table->tensors[t].size; i++) {
+            size_t at = table->tensors[t].offset + i;
+            assert_true(back->params[0][at] ==
+                        half_to_float(half_from_float(policy->params[0][at])));
+        }
+    assert_same_settings(policy, back);
+    assert_ok(policy_save(back, "again", POLICY_FP16)); // rounding twice changes nothing
+    size_t size;
+    char *first = read_bytes(&size, "half"), *second = read_bytes(&size, "again");
+    assert_memory_equal(first, second, half);
+    free(first);
+    free(second);
+    policy_destroy(policy);
+    policy_destroy(back);
+}
+
+// ---- Broken policies ----------------------------------------------------------------------------
+
+// Saves the tiny policy with one text of its file replaced by another of the same length.
+static void refused(const char *from, const char *to, const char *words)
+{
+    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "policy", POLICY_FP32));
+    policy_destroy(policy);
+    size_t size, length = strlen(from);
+    assert_int_equal(strlen(to), length);
+    char *bytes = read_bytes(&size, "policy");
+    bool found = false;
+    for (size_t i = 0; i + length < size && !found; i++)
+        if (memcmp(bytes + i, from, length) == 0) {
+            memcpy(bytes + i, to, length);
+            found = true;
+        }
+    assert_true(found);
+    write_bytes("policy", bytes, size);
+    free(bytes);
+    assert_refused(policy_load(&back, "policy"), words);
+    assert_null(back);
+}
+
+static void broken_policies_are_refused(void **state)
+{
+    (void)state;
+    refused("facet policy 1", "facet policy 9",
+            "policy: format: expected 'facet policy 1', found 'facet policy 9'");
+    refused("score-convnet 1", "score-another 1", "architecture: expected 'score-convnet 1'");
+    refused("\"factored\"", "\"fctored1\"", "method: no method 'fctored1', did you mean");
+    refused("\"noise_steps\":\"20\"", "\"noise_steps\":\"0x\"", "noise_steps: expected a number");
+    refused("\"sample_steps\":\"5\"", "\"sample_steps\":\"0\"", "sample_steps: expected a number");
+    refused("\"predict\":\"v\"", "\"predict\":\"w\"", "predict: no prediction 'w'");
+    refused("trailing", "tralling", "sample_spacing: no spacing 'tralling'");
+    refused("\"noise_schedule\":\"cosine\"", "\"noise_schedule\":\"linear\"", "expected 'cosine'");
+    refused("\"train_seed\":\"18446744073709551615\"", "\"train_seed\":\"18446744073709551616\"",
+            "train_seed: expected a whole number");
+    refused("\"train_loss\"", "\"train_lost\"", "expected 'train_loss' in the metadata");
+    refused("a/m", "a/x", "training_tasks: task 'a/x': no size 'x'");
+    refused("\\\"channels\\\":16", "\\\"channels\\\":12",
+            "tensor film.weight: expected the shape [8, 48], found [8, 64]");
+    refused("\\\"blocks\\\":2", "\\\"blocks\\\":3", "tensor film.weight: expected the shape");
+    refused("\"block.1.0.bias\"", "\"block.9.0.bias\"", "expected a tensor block.1.0.bias");
+    refused("\\\"dim\\\":2", "\\\"dim\\\":3", "expected ranges of 3 channels, found 2");
+    refused("\\\"min\\\":[-3", "\\\"min\\\":[-x", "normalizer: line 1: expected valid JSON");
+    refused("\\\"max\\\":[5", "\\\"may\\\":[5", "max: expected a value");
+}
+
+static void weights_that_are_not_finite_are_refused(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_KNET), *back;
+    const Tensor *bias = tensor_find(&policy->net->table, "cond.1.bias");
+    policy->params[policy_network_of(policy, 1, 2)][bias->offset + 3] = nanf("");
+    assert_ok(policy_save(policy, "policy", POLICY_FP32));
+    assert_refused(policy_load(&back, "policy"),
+                   "tensor size=l.cond.1.bias: expected finite numbers, found nan at element 3");
+    policy_destroy(policy);
+}
+
+// Whatever a byte of the header turns into, the file is read or refused in one line.
+static void damaged_headers_do_no_harm(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "policy", POLICY_FP16));
+    policy_destroy(policy);
+    size_t size;
+    char *bytes = read_bytes(&size, "policy");
+    Rng rng = rng_make(1, 0);
+    int refusals = 0;
+    for (int i = 0; i < 600; i++) {
+        size_t at = 8 + (size_t)(rng_uniform(&rng) * 4500.0);
+        char kept = bytes[at];
+        bytes[at] = (char)(rng_u32(&rng) & 0xff);
+        write_bytes("damaged", bytes, size);
+        bytes[at] = kept;
+        Status status = policy_load(&back, "damaged");
+        assert_true(status.ok || (status.text[0] && !strchr(status.text, '\n')));
+        refusals += !status.ok;
+        policy_destroy(back);
+    }
+    assert_true(refusals > 200);
+    free(bytes);
+}
+
+static void other_files_are_refused(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_BASELINE), *back;
+    int count = policy->net->table.count;
+    TensorSource *sources = calloc((size_t)count + 1, sizeof *sources);
+    policy_sources(sources, policy->net, policy->params[0], TENSOR_F32, "");
+    sources[count] = (TensorSource){.name = "more", .rank = 1, .shape = {1}, .data = "four"};
+    assert_ok(
+        safetensors_write("more", policy_metadata(policy, POLICY_FORMAT), sources, count + 1));
+    assert_refused(policy_load(&back, "more"), "tensors of its architecture, found");
+    assert_ok(safetensors_write("bare", json_object(), sources, count));
+    assert_refused(policy_load(&back, "bare"), "bare: expected 'format' in the metadata");
+    assert_refused(policy_load(&back, "missing"), "missing: cannot open");
+    free(sources);
+    policy_destroy(policy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(what_is_saved_comes_back, clean_folder),
+        cmocka_unit_test_teardown(half_precision_rounds_the_weights, clean_folder),
+        cmocka_unit_test_teardown(broken_policies_are_refused, clean_folder),
+        cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, clean_folder),
+        cmocka_unit_test_teardown(damaged_headers_do_no_harm, clean_folder),
+        cmocka_unit_test_teardown(other_files_are_refused, clean_folder),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,181 @@
+// Sampling from a policy: the same bits on any number of threads and in any company, composition
+// that is what its formula says, and questions a policy cannot answer.
+#include "policies.h"
+
+static Status sample(double *out, const Policy *policy, const char *const *names, int plans,
+                     PolicySampling how, int threads)
+{
+    ThreadPool *pool;
+    FactorTask tasks[64];
+    assert_ok(pool_create(&pool, threads));
+    for (int i = 0; i < plans; i++) tasks[i] = task_of(policy->space, names[i]);
+    Status status = policy_sample(out, policy, tasks, plans, &how, pool);
+    pool_destroy(pool);
+    return status;
+}
+
+static void same_bits_on_any_thread_count_and_in_any_company(void **state)
+{
+    (void)state;
+    const char *many[40];
+    static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s"};
+    for (int i = 0; i < 40; i++) many[i] = names[i % 5];
+    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
+        Policy *policy = tiny_policy((PolicyMethod)method);
+        for (int sampler = POLICY_DDIM; sampler <= POLICY_DPMPP; sampler++) {
+            PolicySampling how = {.sampler = (PolicySampler)sampler, .seed = 3};
+            double first[40 * TINY_SIZE], other[40 * TINY_SIZE];
+            assert_ok(sample(first, policy, many, 40, how, 1));
+            assert_ok(sample(other, policy, many, 40, how, 4));
+            assert_memory_equal(first, other, sizeof first);
+            assert_ok(sample(other, policy, many, 40, how, 2));
+            assert_memory_equal(first, other, sizeof first);
+            for (int i = 0; i < 5; i++) { // alone; the fifth is the second of its task
+                assert_ok(sample(other, policy, many + (i == 4 ? 0 : i), i == 4 ? 5 : 1, how, 1));
+                assert_memory_equal(first + i * TINY_SIZE, other + (i == 4 ? 4 : 0) * TINY_SIZE,
+                                    TINY_SIZE * sizeof *first);
+            }
+            assert_true(memcmp(first, first + 4 * TINY_SIZE, TINY_SIZE * sizeof *first) != 0);
+            how.seed = 4;
+            assert_ok(sample(other, policy, many, 1, how, 1));
+            assert_true(memcmp(first, other, TINY_SIZE * sizeof *first) != 0);
+        }
+        policy_destroy(policy);
+    }
+}
+
+static void numbers_choose_the_noise(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    static const char *const names[] = {"a/s", "a/s", "a/s"};
+    const uint64_t numbers[] = {5, 6, 5};
+    double out[3 * TINY_SIZE];
+    assert_ok(sample(out, policy, names, 3, (PolicySampling){.numbers = numbers}, 1));
+    assert_memory_equal(out, out + 2 * TINY_SIZE, TINY_SIZE * sizeof *out);
+    assert_true(memcmp(out, out + TINY_SIZE, TINY_SIZE * sizeof *out) != 0);
+    policy_destroy(policy);
+}
+
+static void largest_difference(double *largest, const double *a, const double *b, int count)
+{
+    *largest = 0.0;
+    for (int i = 0; i < count; i++) *largest = fmax(*largest, fabs(a[i] - b[i]));
+}
+
+static void composition_is_its_formula(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    double composed[TINY_SIZE], joint[TINY_SIZE], difference;
+    const uint64_t number = 9;
+    PolicySampling how = {.numbers = &number}, together = {.mode = POLICY_JOINT};
+    together.numbers = &number;
+    // One factor composed is that factor; with nothing shown it is the null network.
+    static const char *const easy[] = {"a/*", "*/m", "*/*"};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(sample(composed, policy, &easy[i], 1, how, 1));
+        assert_ok(sample(joint, policy, &easy[i], 1, together, 1));
+        largest_difference(&difference, composed, joint, TINY_SIZE);
+        assert_less(difference, 1e-4);
+    }
+    assert_ok(sample(composed, policy, (const char *[]){"a/m"}, 1, how, 1));
+    assert_ok(sample(joint, policy, (const char *[]){"a/m"}, 1, together, 1));
+    largest_difference(&difference, composed, joint, TINY_SIZE);
+    assert_true(difference > 1e-3);
+    // A weight of zero leaves its factor out.
+    const double weights[] = {1.0, 0.0};
+    how.weights = weights;
+    assert_ok(sample(composed, policy, (const char *[]){"a/m"}, 1, how, 1));
+    assert_ok(sample(joint, policy, easy, 1, together, 1));
+    largest_difference(&difference, composed, joint, TINY_SIZE);
+    assert_less(difference, 1e-4);
+    policy_destroy(policy);
+}
+
+// Separate networks compose as one network does that holds the same functions.
+static void separate_networks_compose(void **state)
+{
+    (void)state;
+    Policy *knet = tiny_policy(POLICY_KNET), *baseline = tiny_policy(POLICY_BASELINE);
+    double first[TINY_SIZE], second[TINY_SIZE], difference;
+    const uint64_t number = 2;
+    const PolicySampling how = {.numbers = &number, .steps = 7};
+    const char *task = "b/l";
+    size_t bytes = knet->net->table.size * sizeof(float);
+    assert_int_equal(knet->net->table.size, baseline->net->table.size);
+    // All networks equal: the corrections vanish.
+    for (int i = 0; i < knet->networks; i++) memcpy(knet->params[i], baseline->params[0], bytes);
+    assert_ok(sample(first, knet, &task, 1, how, 2));
+    assert_ok(sample(second, baseline, &task, 1, how, 2));
+    largest_difference(&difference, first, second, TINY_SIZE);
+    assert_less(difference, 1e-4);
+    // Only the network of b differs, and the sum is that network.
+    Policy *other = tiny_policy(POLICY_KNET);
+    memcpy(knet->params[policy_network_of(knet, 0, 1)], other->params[3], bytes);
+    memcpy(baseline->params[0], other->params[3], bytes);
+    assert_ok(sample(first, knet, &task, 1, how, 2));
+    assert_ok(sample(second, baseline, &task, 1, how, 2));
+    largest_difference(&difference, first, second, TINY_SIZE);
+    assert_less(difference, 1e-4);
+    policy_destroy(knet);
+    policy_destroy(baseline);
+    policy_destroy(other);
+}
+
+static void results_are_in_the_datas_units(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    policy->clip = 1.0;
+    double out[TINY_SIZE];
+    assert_ok(sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){.steps = 1}, 1));
+    for (int i = 0; i < TINY_SIZE; i++) {
+        double min = policy->normalizer->min[i % TINY_D], max = policy->normalizer->max[i % TINY_D];
+        assert_true(out[i] >= min && out[i] <= max);
+    }
+    policy_destroy(policy);
+}
+
+static void what_a_policy_cannot_do_is_refused(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED), *knet = tiny_policy(POLICY_KNET);
+    double out[TINY_SIZE];
+    assert_refused(sample(out, policy, (const char *[]){"c/s"}, 1, (PolicySampling){0}, 1),
+                   "the policy never saw track 'c': it knows a, b");
+    assert_refused(sample(out, knet, (const char *[]){"c/s"}, 1, (PolicySampling){0}, 1),
+                   "the policy never saw track 'c': it knows a, b");
+    assert_refused(
+        sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){.steps = 21}, 1),
+        "expected 1 to 20 steps (the training steps), found 21");
+    assert_refused(
+        sample(out, knet, (const char *[]){"a/s"}, 1, (PolicySampling){.mode = POLICY_JOINT}, 1),
+        "no joint mode");
+    FactorTask odd = factor_task_null();
+    odd.value[0] = 17;
+    assert_refused(policy_sample(out, policy, &odd, 1, &(PolicySampling){0}, NULL),
+                   "expected a value of factor 0 from 0 to 2, found 17");
+    for (int i = 0; i < (int)policy->net->table.size; i++) policy->params[0][i] = 1e30f;
+    assert_refused(sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){0}, 1),
+                   "is not finite");
+    PolicyMode mode;
+    PolicySampler sampler;
+    assert_refused(policy_mode_parse(&mode, "jiont"), "no mode 'jiont', did you mean 'joint'?");
+    assert_refused(policy_sampler_parse(&sampler, "euler"), "no sampler 'euler': ddim, dpmpp");
+    policy_destroy(policy);
+    policy_destroy(knet);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
+        cmocka_unit_test(numbers_choose_the_noise),
+        cmocka_unit_test(composition_is_its_formula),
+        cmocka_unit_test(separate_networks_compose),
+        cmocka_unit_test(results_are_in_the_datas_units),
+        cmocka_unit_test(what_a_policy_cannot_do_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
