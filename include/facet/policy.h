@@ -14,6 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Policy Policy;
 
 // The methods of the paper's comparison.
@@ -150,5 +154,9 @@ typedef struct TrainSummary {
 // with a line that says so.
 Status policy_train(TrainSummary *summary, const char *data, const char *out,
                     const TrainOptions *options);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

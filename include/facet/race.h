@@ -129,6 +129,26 @@ Status race_write_demos(const char *path, const Race *race, const DemoOptions *o
 // has no such task.
 double paper_speed(const char *track, const char *size);
 
+// Gates passed by a row of the paper's comparison: "baseline", "knet", "factored", "factored_joint"
+// or "oracle". Gates are 0 where the paper gives no number.
+RaceTotals paper_totals(const char *method);
+
+// Gates that the paper's factored policy passed on a task, out of all; -1 when it has no such task.
+int paper_passed(const char *track, const char *size);
+
+// Table "Held-out tasks": generated and reference mean speed, m/s. False when it has no such task.
+bool paper_held_out_speeds(double *generated, double *reference, const char *track,
+                           const char *size);
+
+// Table "DDIM step sweep": share of gates passed, composed on all and on held-out tasks, and joint.
+typedef struct PaperSweep {
+    int steps;
+    double composed_all, composed_held_out, joint_all;
+} PaperSweep;
+
+enum { PAPER_SWEEP_ROWS = 4 };
+extern const PaperSweep paper_sweep[PAPER_SWEEP_ROWS];
+
 #ifdef __cplusplus
 }
 #endif

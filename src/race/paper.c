@@ -23,3 +23,66 @@ double paper_speed(const char *track, const char *size)
     }
     return -1.0;
 }
+
+// Tables "Gate passage on full multi-gate races" and "Composed vs. joint inference".
+RaceTotals paper_totals(const char *method)
+{
+    static const struct {
+        const char *method;
+        RaceTotals totals;
+    } rows[] = {
+        {"baseline", {{33, 104}, {28, 74}, {5, 30}, 0}},
+        {"knet", {{50, 104}, {49, 74}, {1, 30}, 2}},
+        {"factored", {{98, 104}, {71, 74}, {27, 30}, 0}},
+        {"factored_joint", {.all = {97, 104}}},
+        {"oracle", {{99, 104}, {72, 74}, {27, 30}, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(method, rows[i].method) == 0) return rows[i].totals;
+    return (RaceTotals){0};
+}
+
+// Table "Per-track gate passage (factored)".
+int paper_passed(const char *track, const char *size)
+{
+    static const struct {
+        const char *track;
+        int narrow, standard, wide;
+    } rows[] = {
+        {"race1", -1, 7, 8}, {"race2", -1, 9, 9}, {"race3", -1, 7, 7}, {"race4", -1, 10, 10},
+        {"race5", 5, 5, 5},  {"race6", 0, 3, 3},  {"race7", 2, 2, 2},  {"race8", 0, 2, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(track, rows[i].track) != 0) continue;
+        if (strcmp(size, "narrow") == 0) return rows[i].narrow;
+        if (strcmp(size, "standard") == 0) return rows[i].standard;
+        if (strcmp(size, "wide") == 0) return rows[i].wide;
+    }
+    return -1;
+}
+
+bool paper_held_out_speeds(double *generated, double *reference, const char *track,
+                           const char *size)
+{
+    static const struct {
+        const char *track, *size;
+        double generated, reference;
+    } rows[] = {
+        {"race1", "wide", 2.2, 2.5},   {"race4", "standard", 3.0, 3.4}, {"race5", "wide", 3.0, 4.0},
+        {"race6", "narrow", 3.4, 2.4}, {"race7", "standard", 5.8, 9.5}, {"race8", "wide", 5.9, 7.9},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(track, rows[i].track) == 0 && strcmp(size, rows[i].size) == 0) {
+            *generated = rows[i].generated;
+            *reference = rows[i].reference;
+            return true;
+        }
+    return false;
+}
+
+const PaperSweep paper_sweep[PAPER_SWEEP_ROWS] = {
+    {10, 0.80, 0.40, 0.89},
+    {20, 0.78, 0.50, 0.94},
+    {30, 0.91, 0.83, 0.95},
+    {50, 0.94, 0.90, 0.93},
+};

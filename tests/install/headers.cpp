@@ -3,10 +3,12 @@
 #include <facet/control.h>
 #include <facet/course.h>
 #include <facet/dataset.h>
+#include <facet/eval.h>
 #include <facet/factor.h>
 #include <facet/flight.h>
 #include <facet/math.h>
 #include <facet/normalizer.h>
+#include <facet/policy.h>
 #include <facet/pool.h>
 #include <facet/progress.h>
 #include <facet/quad.h>

@@ -1,0 +1,44 @@
+// Evaluation of policies on the race study, for the paper's tables.
+#ifndef FACET_EVAL_H
+#define FACET_EVAL_H
+
+#include <facet/policy.h>
+#include <facet/race.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One way to plan, flown on every feasible task for several seeds.
+typedef struct EvalRun {
+    int tasks, seeds;
+    RaceResult *results; // [seeds][tasks]
+} EvalRun;
+
+// Plans with a policy and flies. Seed k is `seed + k`.
+Status eval_run(EvalRun *run, const Race *race, const Policy *policy,
+                const PolicySampling *sampling, int seeds, Progress *progress);
+void eval_run_free(EvalRun *run);
+
+const RaceResult *eval_result(const EvalRun *run, int seed, int task);
+
+// Totals of one seed, and of all seeds together.
+RaceTotals eval_totals(const EvalRun *run, int seed);
+RaceTotals eval_totals_all(const EvalRun *run);
+
+// Mean over the tasks of one seed of the distance from the expert's path, m.
+double eval_error(const EvalRun *run, int seed);
+
+// Means of the generated speed of one task over the seeds, m/s, and the gates passed in all seeds.
+double eval_speed(const EvalRun *run, int task);
+RaceTally eval_task_tally(const EvalRun *run, int task);
+
+// The row of the paper's comparison that a policy belongs to: "baseline", "knet", "factored",
+// "ours" (factored with the composed loss) or "oracle".
+const char *eval_method(const Policy *policy);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
