@@ -23,6 +23,7 @@ static const Command commands[] = {
     {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
     {"train", "train a policy on demonstrations", cmd_train},
     {"sample", "sample plans of a policy for a task", cmd_sample},
+    {"export", "write a policy's network as an ONNX model", cmd_export},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},
 };
