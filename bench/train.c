@@ -2,7 +2,7 @@
 //
 // The peak is one large square OpenBLAS sgemm a thread on all threads at once. The contenders take
 // turns, so that what else runs on the machine disturbs all of them alike; the medians are
-// compared. Usage: bench_train [threads] [rounds]
+// compared. Usage: train [threads] [rounds]
 #include "diffusion/sampler.h"
 #include "diffusion/trainer.h"
 #include "math/gemm.h"
@@ -36,7 +36,7 @@ static double median(double *values, int count)
 static void must(Status status)
 {
     if (status.ok) return;
-    fprintf(stderr, "bench_train: %s\n", status.text);
+    fprintf(stderr, "train: %s\n", status.text);
     exit(1);
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Training and planning beside PyTorch: the same network, batch and machine, taking turns.
 
-Each round runs bench_train once and PyTorch once, so that what else runs on the machine disturbs
+Each round runs train once and PyTorch once, so that what else runs on the machine disturbs
 both; the medians over the rounds are compared.
-Run: python3 bench/train_torch.py build/bench/bench_train [rounds]
+Run: python3 bench/train_torch.py build/bench/train [rounds]
 """
 import re
 import statistics

@@ -1,18 +1,18 @@
 // Calibrates the shipped courses: moves gates, turning points and the carrot until the expert's
 // speed map has the shape of the paper's Table "Race tracks and maximum feasible speeds".
 //
-//   facet-calibrate DRAFT OUT [moves] [seed]
+//   facet-calibrate DRAFT OUT MOVES SEED TIME LEAST MOST
 //
 // DRAFT is a course folder drawn by hand: which gates each track takes, and roughly where they
-// are. The search is a random hill climb. One move shifts one gate or one other point of a path
-// (or, rarely, the carrot's three lengths), flies the tracks it touches again, and stays when the
-// cost falls. The cost of a cell is the squared log-ratio of its speed to the paper's; a cell that
-// should be infeasible pays for every speed that comes near to clearing it, and a cell that should
-// be feasible pays for how far it is from it, and a little for losing the flight altogether just
-// above its speed. Gates pay for standing too near to each other or to
-// the bounds, and for being crossed at a slant. A gate's normal follows from the tracks through it.
-// The result goes to OUT in the same layout, the carrot to the terminal. docs/calibration.md tells
-// the whole procedure.
+// are. TIME, LEAST and MOST are the carrot's look-ahead to start from. The search is a random hill
+// climb. One move shifts one gate or one other point of a path (or, rarely, the carrot's three
+// lengths), flies the tracks it touches again, and stays when the cost falls. The cost of a cell is
+// the squared log-ratio of its speed to the paper's; a cell that should be infeasible pays for
+// every speed that comes near to clearing it, and a cell that should be feasible pays for how far
+// it is from it, and a little for losing the flight altogether just above its speed. Gates pay for
+// standing too near to each other or to the bounds, and for being crossed at a slant. A gate's
+// normal follows from the tracks through it. The result goes to OUT in the same layout, the carrot
+// to the terminal. docs/calibration.md tells the whole procedure.
 #include <facet/race.h>
 
 #include "base/file.h"
@@ -473,48 +473,61 @@ static void show(const Calibration *c, long at)
     fflush(stdout);
 }
 
-int main(int count, char **argument)
+static Status prepare(Calibration *c, char **argument)
 {
-    if (count < 3) {
-        fputs("usage: facet-calibrate DRAFT OUT [moves] [seed]\n", stderr);
-        return 2;
-    }
-    long moves = count > 3 ? atol(argument[3]) : 4000;
-    Calibration *c = calloc(1, sizeof *c);
-    if (!c) return 1;
     QuadParams params = quad_params_default();
     c->model = quad_model(&params, 1.0 / QUAD_RATE);
-    Status status = course_load(&c->course, argument[1]);
-    if (status.ok) status = control_preset(&c->preset, "race");
-    if (status.ok) status = pool_create(&c->pool, 0);
-    if (status.ok) status = read_layout(&c->layout, c->course);
+    TRY(course_load(&c->course, argument[1]));
+    TRY(control_preset(&c->preset, "race"));
+    TRY(pool_create(&c->pool, 0));
+    TRY(read_layout(&c->layout, c->course));
+    c->layout.carrot = c->preset.carrot;
+    c->layout.carrot.lookahead_time = atof(argument[5]);
+    c->layout.carrot.lookahead_min = atof(argument[6]);
+    c->layout.carrot.lookahead_max = atof(argument[7]);
+    c->draft = c->layout;
+    return status_ok();
+}
+
+static void write_all(const Calibration *c, const char *folder)
+{
+    write_course(c, folder);
+    for (int t = 0; t < TRACKS; t++) write_track(c, folder, t);
+}
+
+int main(int count, char **argument)
+{
+    if (count != 8) {
+        fputs("usage: facet-calibrate DRAFT OUT MOVES SEED TIME LEAST MOST\n", stderr);
+        return 2;
+    }
+    Calibration *c = calloc(1, sizeof *c), *kept = calloc(1, sizeof *kept);
+    if (!c || !kept) return 1;
+    Status status = prepare(c, argument);
     if (!status.ok) {
         fprintf(stderr, "facet-calibrate: %s\n", status.text);
         return 1;
     }
     mkdir(argument[2], 0755);
     interrupt_watch();
-    c->layout.carrot = c->preset.carrot;
-    c->draft = c->layout;
     evaluate(c, true);
     show(c, 0);
-    Rng rng = rng_make(count > 4 ? strtoull(argument[4], NULL, 10) : 0, 0);
+    long moves = atol(argument[3]);
+    Rng rng = rng_make(strtoull(argument[4], NULL, 10), 0);
     for (long i = 1; i <= moves && !interrupt_requested(); i++) {
-        Calibration kept = *c;
+        *kept = *c;
         bool all = move(c, &rng);
         evaluate(c, all);
-        if (!(c->score.cost < kept.score.cost)) *c = kept;
+        if (!(c->score.cost < kept->score.cost)) *c = *kept;
         if (i % 100 == 0) {
             show(c, i);
-            write_course(c, argument[2]);
-            for (int t = 0; t < TRACKS; t++) write_track(c, argument[2], t);
+            write_all(c, argument[2]);
         }
     }
-    show(c, moves);
-    write_course(c, argument[2]);
-    for (int t = 0; t < TRACKS; t++) write_track(c, argument[2], t);
+    write_all(c, argument[2]);
     pool_destroy(c->pool);
     course_destroy(c->course);
+    free(kept);
     free(c);
     return 0;
 }

@@ -92,6 +92,7 @@ typedef struct Carrot {
     double arc;      // m: progress, the arc length of the nearest point; never decreases
     int segment;     // the segment of the reference it lies on
     double distance; // m, of the vehicle from that nearest point
+    int ahead;       // the segment the chased point lies on
 } Carrot;
 
 // The carrot whose progress is the point of the reference nearest to a position, among those with

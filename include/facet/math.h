@@ -28,6 +28,10 @@ static inline double clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
+// Comparisons that compile to one instruction, where fmin and fmax are calls.
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+static inline double greater(double a, double b) { return a > b ? a : b; }
+
 // ---- Vectors --------------------------------------------------------------------------------
 
 static inline Vec3 vec3(double x, double y, double z) { return (Vec3){x, y, z}; }

@@ -18,6 +18,13 @@ Status study_open(Race **race, const CommonOptions *common, const StudyOptions *
     return race_open(race, &options);
 }
 
+static int feasible_count(const Race *race)
+{
+    int count = 0;
+    for (int i = 0; i < race_task_max(race); i++) count += race->speeds.cells[i].feasible;
+    return count;
+}
+
 // ---- Speeds -----------------------------------------------------------------------------------
 
 static void speed_cell(Table *table, const SpeedCell *cell, const char *track, const char *size)
@@ -43,7 +50,7 @@ void show_speeds(const Race *race)
     heads[columns - 1] = (TableColumn){"description", TABLE_LEFT};
     Table *table = table_create(heads, columns);
     free(heads);
-    int feasible = 0, gates = 0;
+    int gates = 0;
     for (int t = 0; t < course->track_count; t++) {
         const Track *track = &course->tracks[t];
         table_cell(table, "%s", track->name);
@@ -51,7 +58,6 @@ void show_speeds(const Race *race)
         for (int o = 0; o < course->opening_count; o++) {
             const SpeedCell *cell = speed_map_at(&race->speeds, (CourseTask){t, o});
             speed_cell(table, cell, track->name, course->openings[o].name);
-            feasible += cell->feasible;
             gates += cell->feasible ? track->gate_count : 0;
         }
         table_cell(table, "%s", track->description);
@@ -60,7 +66,7 @@ void show_speeds(const Race *race)
     table_destroy(table);
     printf("\nHighest feasible speed in m/s; in brackets the paper's; — is infeasible.\n"
            "%d of %d tasks feasible, with %d gates.\n",
-           feasible, race_task_max(race), gates);
+           feasible_count(race), race_task_max(race), gates);
 }
 
 Json *json_from_speeds(const Race *race)
@@ -112,7 +118,7 @@ static void show_tally(const char *name, RaceTally tally)
 void show_results(const Race *race, const RaceResult *results, int count)
 {
     const TableColumn heads[] = {{"task", TABLE_LEFT},     {"split", TABLE_LEFT},
-                                 {"gates", TABLE_RIGHT},   {"worst/half", TABLE_RIGHT},
+                                 {"gates", TABLE_RIGHT},   {"miss/limit", TABLE_RIGHT},
                                  {"plan", TABLE_RIGHT},    {"ref m/s", TABLE_RIGHT},
                                  {"error m", TABLE_RIGHT}, {"outcome", TABLE_LEFT}};
     Table *table = table_create(heads, sizeof heads / sizeof *heads);
@@ -139,6 +145,7 @@ void show_results(const Race *race, const RaceResult *results, int count)
     show_tally("training", totals.training);
     show_tally("held out", totals.held_out);
     printf("  %-9s %3d of %d flights\n", "crashes", totals.crashes, count);
+    printf("  %-9s %3d of %d tasks\n", "feasible", feasible_count(race), race_task_max(race));
 }
 
 static Json *json_from_tally(RaceTally tally)

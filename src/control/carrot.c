@@ -12,10 +12,13 @@
 // speed.
 #include <facet/control.h>
 
-static int segment_at(const Reference *reference, double arc, int from)
+// The first segment from `from` on that reaches `arc`, sought from the guess `near`.
+static int segment_at(const Reference *reference, double arc, int from, int near)
 {
-    while (from < REFERENCE_WAYPOINTS - 2 && reference->arc[from + 1] < arc) from++;
-    return from;
+    int i = near > from ? near : from;
+    while (i > from && reference->arc[i] >= arc) i--;
+    while (i < REFERENCE_WAYPOINTS - 2 && reference->arc[i + 1] < arc) i++;
+    return i;
 }
 
 static double fraction_at(const Reference *reference, double arc, int segment)
@@ -31,8 +34,8 @@ static Carrot nearest(const Reference *reference, Vec3 x, double from, double to
     for (int i = segment; i < REFERENCE_WAYPOINTS - 1 && reference->arc[i] < to; i++) {
         Vec3 edge = vec3_sub(reference->pos[i + 1], reference->pos[i]);
         Vec3 to_x = vec3_sub(x, reference->pos[i]);
-        double square = vec3_dot(edge, edge);
-        double t = square > 0.0 ? clamp(vec3_dot(to_x, edge) / square, 0.0, 1.0) : 0.0;
+        double square = vec3_dot(edge, edge), along = vec3_dot(to_x, edge);
+        double t = along <= 0.0 ? 0.0 : along >= square ? 1.0 : along / square;
         double arc = reference->arc[i] + t * (reference->arc[i + 1] - reference->arc[i]);
         if (arc < from) {
             arc = from;
@@ -40,7 +43,7 @@ static Carrot nearest(const Reference *reference, Vec3 x, double from, double to
         }
         Vec3 gap = vec3_axpy(to_x, -t, edge);
         double distance = vec3_dot(gap, gap); // squared until the end
-        if (distance < best.distance) best = (Carrot){arc, i, distance};
+        if (distance < best.distance) best = (Carrot){arc, i, distance, i};
     }
     best.distance = sqrt(best.distance);
     return best;
@@ -49,12 +52,13 @@ static Carrot nearest(const Reference *reference, Vec3 x, double from, double to
 Carrot carrot_locate(const Reference *reference, Vec3 x, double from, double to)
 {
     from = clamp(from, 0.0, reference_length(reference));
-    return nearest(reference, x, from, fmax(to, from + 1e-9), segment_at(reference, from, 0));
+    return nearest(reference, x, from, fmax(to, from + 1e-9), segment_at(reference, from, 0, 0));
 }
 
 Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
                         Vec3 x)
 {
+    int ahead_before = carrot->ahead;
     *carrot = nearest(reference, x, carrot->arc, carrot->arc + params->window, carrot->segment);
     int i = carrot->segment;
     double t = fraction_at(reference, carrot->arc, i);
@@ -66,8 +70,8 @@ Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Refere
 
     double lookahead =
         clamp(speed * params->lookahead_time, params->lookahead_min, params->lookahead_max);
-    double arc = fmin(carrot->arc + lookahead, reference_length(reference));
-    int j = segment_at(reference, arc, i);
+    double arc = lesser(carrot->arc + lookahead, reference_length(reference));
+    int j = carrot->ahead = segment_at(reference, arc, i, ahead_before);
     Vec3 ahead =
         vec3_lerp(reference->pos[j], reference->pos[j + 1], fraction_at(reference, arc, j));
 

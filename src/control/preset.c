@@ -10,7 +10,7 @@ static const ControlPreset presets[] = {
     {.name = "race",
      .gains = {.position = 6.5, .velocity = 4.0, .attitude = 544.0, .rate = 46.6},
      .carrot =
-         {.lookahead_time = 0.68, .lookahead_min = 1.35, .lookahead_max = 5.0, .window = 1.0}},
+         {.lookahead_time = 0.74, .lookahead_min = 1.29, .lookahead_max = 5.09, .window = 1.0}},
     {.name = "soft",
      .gains = {.position = 4.0, .velocity = 3.2, .attitude = 225.0, .rate = 25.0},
      .carrot = {.lookahead_time = 0.3, .lookahead_min = 0.3, .lookahead_max = 1.0, .window = 1.0}},

@@ -27,7 +27,7 @@ typedef struct UnitJet {
     Vec3 u, du, ddu;
 } UnitJet;
 
-static UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
+static inline UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
 {
     double norm = vec3_norm(v);
     if (norm < 1e-6) return (UnitJet){.u = fallback};
@@ -42,7 +42,7 @@ static UnitJet unit_jet(Vec3 v, Vec3 dv, Vec3 ddv, Vec3 fallback)
 }
 
 // The jet of a cross product of jets.
-static UnitJet cross_jet(UnitJet a, UnitJet b)
+static inline UnitJet cross_jet(UnitJet a, UnitJet b)
 {
     Vec3 mixed = vec3_scale(vec3_cross(a.du, b.du), 2.0);
     return (UnitJet){vec3_cross(a.u, b.u), vec3_add(vec3_cross(a.du, b.u), vec3_cross(a.u, b.du)),
@@ -105,14 +105,15 @@ void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params
     UnitJet b2c = unit_jet(
         sideways.u, sideways.du, sideways.ddu,
         vec3_unit(vec3_axpy(b2_now, -vec3_dot(b2_now, b3c.u), b3c.u), vec3(0.0, 1.0, 0.0)));
-    UnitJet b1c = cross_jet(b2c, b3c);
+    Vec3 b1c = vec3_cross(b2c.u, b3c.u);
 
-    Mat3 rc = mat3_from_columns(b1c.u, b2c.u, b3c.u);
-    Mat3 drc = mat3_from_columns(b1c.du, b2c.du, b3c.du);
-    Mat3 ddrc = mat3_from_columns(b1c.ddu, b2c.ddu, b3c.ddu);
-    // Rc^T dRc = hat(Wc) and Rc^T ddRc = hat(Wc)^2 + hat(dWc), whose skew part is hat(dWc).
-    Vec3 wc = mat3_vee(mat3_tmul(rc, drc)), dwc = mat3_vee(mat3_tmul(rc, ddrc));
+    // Rc^T dRc = hat(Wc) and Rc^T ddRc = hat(Wc)^2 + hat(dWc). The entries above the diagonal need
+    // the derivatives of b2c and b3c only; there hat(Wc)^2 has the products of Wc's components.
+    Vec3 wc = vec3(-vec3_dot(b2c.u, b3c.du), vec3_dot(b1c, b3c.du), -vec3_dot(b1c, b2c.du));
+    Vec3 dwc = vec3(wc.y * wc.z - vec3_dot(b2c.u, b3c.ddu), vec3_dot(b1c, b3c.ddu) - wc.x * wc.z,
+                    wc.x * wc.y - vec3_dot(b1c, b2c.ddu));
 
+    Mat3 rc = mat3_from_columns(b1c, b2c.u, b3c.u);
     Mat3 rc_t_r = mat3_tmul(rc, r);
     Vec3 e_r = attitude_error(&out->attitude_error_2, rc_t_r);
     Vec3 wc_body = mat3_tmul_vec3(rc_t_r, wc), dwc_body = mat3_tmul_vec3(rc_t_r, dwc);

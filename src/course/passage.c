@@ -51,8 +51,8 @@ void referee_watch(Referee *referee, Vec3 before, Vec3 after, double time, doubl
     GateResult *open = &referee->gates[next];
     double distance = vec3_distance(after, referee->track->gates[next].center);
     if (distance < open->miss) open->miss = distance, open->time = time + step;
-    if (settle(referee, next, fmax(GATE_CAPTURE_RADIUS, referee->half_width), before, after, time,
-               step))
+    if (settle(referee, next, greater(GATE_CAPTURE_RADIUS, referee->half_width), before, after,
+               time, step))
         return;
     if (next + 1 < count) settle(referee, next + 1, referee->half_width, before, after, time, step);
 }

@@ -1,25 +1,8 @@
 // One closed-loop flight (see facet/flight.h).
 //
 // Every step of 1/600 s runs the carrot, the controller, the mixer and one RK4 step, and shows the
-// motion to the referee. Gusts change ten times slower, as a first-order Gauss-Markov process with
-// exact discretisation.
-#include <facet/flight.h>
-
-enum { GUST_STEPS = 10 }; // simulation steps between two changes of the wind
-
-static Vec3 next_wind(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
-{
-    double keep = exp(-interval / gusts->time), spread = gusts->speed * sqrt(1.0 - keep * keep);
-    return vec3(keep * wind.x + spread * rng_normal(rng), keep * wind.y + spread * rng_normal(rng),
-                keep * wind.z + spread * rng_normal(rng));
-}
-
-// Whether the gate settled last was missed by more than the setup allows.
-static bool gives_up(const FlightSetup *setup, const Referee *referee)
-{
-    return setup->give_up > 0.0 && referee->next > 0 &&
-           referee->gates[referee->next - 1].miss > setup->give_up;
-}
+// motion to the referee.
+#include "rules.h"
 
 static void record(FlightTrace *trace, double time, const QuadState *state, double arc)
 {
@@ -34,7 +17,9 @@ static void record(FlightTrace *trace, double time, const QuadState *state, doub
 QuadState flight_start(const QuadModel *model, const Reference *plan, double speed)
 {
     QuadState state = quad_hover(model, plan->pos[0], plan->yaw[0]);
-    Vec3 along = vec3_unit(vec3_sub(plan->pos[1], plan->pos[0]), vec3(1.0, 0.0, 0.0));
+    int next = 1; // the first waypoint elsewhere: a plan may begin with repeated keypoints
+    while (next < REFERENCE_WAYPOINTS - 1 && plan->arc[next] < 1e-6) next++;
+    Vec3 along = vec3_unit(vec3_sub(plan->pos[next], plan->pos[0]), vec3(1.0, 0.0, 0.0));
     state.vel_world = vec3_scale(along, speed);
     return state;
 }
@@ -47,7 +32,7 @@ void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *pla
         .state = start,
         .referee = referee_make(setup->track, setup->half_width),
         .rng = rng_make(setup->gusts.seed, setup->gusts.stream),
-        .limit = (long)((2.0 * reference_duration(plan) + 2.0) / setup->model->step),
+        .limit = step_limit(plan, setup->model),
         .flight = {.end = FLIGHT_TIMED_OUT, .gate_count = setup->track->gate_count},
     };
 }
@@ -65,13 +50,13 @@ bool flight_step(FlightRun *run)
     const ControlPreset *preset = setup->preset;
     if (run->flight.steps >= run->limit) return over(run, FLIGHT_TIMED_OUT);
     if (setup->gusts.speed > 0.0 && run->flight.steps % GUST_STEPS == 0)
-        run->wind = next_wind(run->wind, &setup->gusts, GUST_STEPS * model->step, &run->rng);
+        run->wind = gust_next(run->wind, &setup->gusts, GUST_STEPS * model->step, &run->rng);
 
     Vec3 before = run->state.pos_world;
     Setpoint setpoint = carrot_advance(&run->carrot, &preset->carrot, run->plan, before);
-    if (run->carrot.arc >= reference_length(run->plan) - 0.05) return over(run, FLIGHT_FINISHED);
+    if (run->carrot.arc >= end_of_path(run->plan)) return over(run, FLIGHT_FINISHED);
     run->error_sum += run->carrot.distance;
-    run->flight.error_max = fmax(run->flight.error_max, run->carrot.distance);
+    run->flight.error_max = greater(run->flight.error_max, run->carrot.distance);
 
     Se3Output output;
     double command[QUAD_MOTORS];
@@ -84,7 +69,7 @@ bool flight_step(FlightRun *run)
     if (run->flight.crash != CRASH_NONE) return over(run, FLIGHT_CRASHED);
     referee_watch(&run->referee, before, run->state.pos_world, time, model->step);
     run->path += vec3_distance(before, run->state.pos_world);
-    return gives_up(setup, &run->referee) ? over(run, FLIGHT_GIVEN_UP) : true;
+    return gives_up(&run->referee, setup->give_up) ? over(run, FLIGHT_GIVEN_UP) : true;
 }
 
 void flight_replan(FlightRun *run, const Reference *plan)

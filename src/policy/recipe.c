@@ -98,6 +98,10 @@ static Status set_record(PolicyRecord *record, const Policy *policy, const Train
                            "factors",
                            o->drop ? "drop probability" : "composed loss",
                            policy_method_name(policy->method));
+    if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
+        return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
+                           "%d, %d, %g and %g",
+                           o->epochs, o->batch, o->rate, o->composed_weight);
     snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
     snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
     snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");

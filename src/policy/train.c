@@ -127,10 +127,10 @@ static void show(Display *display, const Training *t, double loss)
     double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
     display->loss += (loss - display->loss) / (display->updates < 50 ? display->updates : 50);
     if (t->policy->networks > 1)
-        snprintf(note, sizeof note, "network %d/%d  loss %.4f  %.1f updates/s", t->network + 1,
+        snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s", t->network + 1,
                  t->policy->networks, display->loss, rate);
     else
-        snprintf(note, sizeof note, "loss %.4f  %.1f updates/s", display->loss, rate);
+        snprintf(note, sizeof note, "loss %.4f %.1f/s", display->loss, rate);
     progress_add(display->progress, 1, note);
 }
 
@@ -159,13 +159,15 @@ static Status train_network(Training *t, ThreadPool *pool, Display *display)
 
 // ---- All networks -------------------------------------------------------------------------------
 
-static Status train_networks(Training *t, ThreadPool *pool, Display *display, Safetensors *file,
+// `file` is the checkpoint to go on from, or NULL; it is freed as soon as it is read.
+static Status train_networks(Training *t, ThreadPool *pool, Display *display, Safetensors **file,
                              long update)
 {
     for (; t->network < t->policy->networks; t->network++) {
         TRY(begin_network(t, pool_threads(pool)));
-        if (file) TRY(checkpoint_read_trainer(t, file, update));
-        file = NULL;
+        if (*file) TRY(checkpoint_read_trainer(t, *file, update));
+        safetensors_free(*file);
+        *file = NULL;
         TRY(train_network(t, pool, display));
         trainer_free(t->trainer);
         t->trainer = NULL;
@@ -220,8 +222,8 @@ static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
     summary->resumed = updates_before(t, t->network, update);
     long all = updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
-    display.progress = progress_begin("training", all - summary->resumed, t->options->quiet);
-    if (status.ok) status = train_networks(t, pool, &display, file, update);
+    display.progress = progress_begin("train", all - summary->resumed, t->options->quiet);
+    if (status.ok) status = train_networks(t, pool, &display, &file, update);
     progress_end(display.progress);
     safetensors_free(file);
     if (status.ok) status = finish(t);

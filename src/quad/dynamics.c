@@ -56,9 +56,10 @@ void quad_step(QuadState *state, const QuadModel *model, const double command[4]
 int quad_finite(const QuadState *s)
 {
     // Any NaN or infinity makes the sum not finite.
-    double sum = s->pos_world.x + s->pos_world.y + s->pos_world.z + s->attitude.w + s->attitude.x +
-                 s->attitude.y + s->attitude.z + s->vel_world.x + s->vel_world.y + s->vel_world.z +
-                 s->omega_body.x + s->omega_body.y + s->omega_body.z + s->thrust[0] + s->thrust[1] +
-                 s->thrust[2] + s->thrust[3];
-    return isfinite(sum);
+    double pos = s->pos_world.x + s->pos_world.y + s->pos_world.z;
+    double vel = s->vel_world.x + s->vel_world.y + s->vel_world.z;
+    double omega = s->omega_body.x + s->omega_body.y + s->omega_body.z;
+    double attitude = (s->attitude.w + s->attitude.x) + (s->attitude.y + s->attitude.z);
+    double thrust = (s->thrust[0] + s->thrust[1]) + (s->thrust[2] + s->thrust[3]);
+    return isfinite(((pos + vel) + (omega + attitude)) + thrust);
 }

@@ -27,16 +27,20 @@ void quad_mix(double thrust[4], const QuadModel *model, QuadWrench wanted)
     double scale = spread > limit ? limit / spread : 1.0;
     roll *= scale, pitch *= scale;
 
-    // The collective moves all four motors into their range together.
+    // Yaw lifts the first and third motor, which roll and pitch spread by `odd` to either side, and
+    // lowers the others, spread by `even`. The collective is held to where all four are in their
+    // range for some part of the wanted yaw, which may well be what makes room for it.
     const double share[4] = {roll - pitch, roll + pitch, pitch - roll, -roll - pitch};
-    double reach = 0.5 * scale * spread; // the largest of them
-    double collective = clamp(0.25 * wanted.force, reach, limit - reach);
-
-    // Yaw gets what is left: up for the first and third motor, down for the others, or the reverse.
     double odd = fabs(roll - pitch), even = fabs(roll + pitch);
-    double most = fmin(limit - collective - odd, collective - even);
-    double least = -fmin(collective - odd, limit - collective - even);
-    yaw = clamp(yaw, fmin(least, 0.0), fmax(most, 0.0));
+    double most = greater(yaw, 0.0), least = lesser(yaw, 0.0);
+    double at_low = clamp(0.5 * (odd - even), least, most);
+    double at_high = clamp(0.5 * (even - odd), least, most);
+    double collective = clamp(0.25 * wanted.force, greater(odd - at_low, even + at_low),
+                              limit - greater(odd + at_high, even - at_high));
+
+    // Yaw gets what is left.
+    yaw = clamp(yaw, greater(odd - collective, collective + even - limit),
+                lesser(limit - collective - odd, collective - even));
     for (int i = 0; i < QUAD_MOTORS; i++)
         thrust[i] = clamp(collective + share[i] + (i % 2 ? -yaw : yaw), 0.0, limit);
 }

@@ -262,14 +262,17 @@ static void documents_are_written_for_people(void **state)
 static void members_can_be_walked(void **state)
 {
     (void)state;
-    Parsed p = parsed("{\"narrow\": 0.3, \"wide\": 1.0}");
+    Parsed p = parsed("{\"narrow\": 0.3, \"wide\": 1.0, \"empty\": \"\"}");
     int length;
     JsonRef at;
     double number;
     assert_ok(json_length(&length, &p.root));
-    assert_int_equal(length, 2);
+    assert_int_equal(length, 3);
+    assert_ok(json_element(&at, &p.root, 2));
+    assert_string_equal(json_chars(&at), "");
     assert_ok(json_element(&at, &p.root, 1));
     assert_string_equal(json_key(&at), "wide");
+    assert_null(json_chars(&at));
     assert_says(json_number(&number, &at, 2.0, 3.0),
                 "t.json: wide: expected a number from 2 to 3, found 1");
     assert_true(json_has(&p.root, "narrow"));

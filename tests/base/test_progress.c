@@ -123,10 +123,8 @@ static void threads_share_one_bar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line_a_tenth),
-        cmocka_unit_test(quiet_says_nothing),
-        cmocka_unit_test(short_work_is_silent),
-        cmocka_unit_test(no_work_is_done_at_once),
+        cmocka_unit_test(one_line_a_tenth),      cmocka_unit_test(quiet_says_nothing),
+        cmocka_unit_test(short_work_is_silent),  cmocka_unit_test(no_work_is_done_at_once),
         cmocka_unit_test(threads_share_one_bar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

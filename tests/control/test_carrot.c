@@ -92,6 +92,30 @@ static void test_nearest_point_against_brute_force(void **unused)
     }
 }
 
+// Located afresh among all points of a range, not only ahead of where it was.
+static void test_locate_within_a_range(void **unused)
+{
+    (void)unused;
+    Reference reference = straight(vec3(0, 0, 2), vec3(20, 0, 2), 3.0);
+    static const struct {
+        double x, from, to, arc;
+    } cases[] = {
+        {7.0, 0.0, 20.0, 7.0},                              // the nearest of all
+        {7.0, 9.0, 12.0, 9.0},                              // no nearer than the range begins
+        {-3.0, -5.0, 20.0, 0.0},                            // a range that begins before the path
+        {25.0, 15.0, 99.0, 20.0}, {25.0, 50.0, 99.0, 20.0}, // a range past the end of the path
+        {7.0, 9.0, 8.0, 9.0},                               // an empty range is its first point
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Vec3 x = vec3(cases[i].x, 0.4, 2.0);
+        Carrot carrot = carrot_locate(&reference, x, cases[i].from, cases[i].to);
+        assert_near(carrot.arc, cases[i].arc, 1e-9);
+        assert_near(carrot.distance, hypot(cases[i].x - cases[i].arc, 0.4), 1e-9);
+        assert_between(carrot.arc, reference.arc[carrot.segment] - 1e-9,
+                       reference.arc[carrot.segment + 1] + 1e-9);
+    }
+}
+
 // On a straight line the carrot's lead is taken out: the setpoint stands beside the vehicle and
 // moves at the reference's velocity, so that nothing speeds it up.
 static void test_setpoint_on_a_straight_line(void **unused)
@@ -293,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_is_monotone),
         cmocka_unit_test(test_nearest_point_against_brute_force),
+        cmocka_unit_test(test_locate_within_a_range),
         cmocka_unit_test(test_setpoint_on_a_straight_line),
         cmocka_unit_test(test_look_ahead_is_clamped),
         cmocka_unit_test(test_no_speed_bias_on_a_straight_line),

@@ -1,6 +1,8 @@
 // A policy's file: what is saved comes back, and every broken file is refused in one line.
 #include "policies.h"
 
+#include <facet/rng.h>
+
 static char *settings(const Policy *policy)
 {
     Json *metadata = policy_metadata(policy, POLICY_FORMAT);
@@ -140,6 +142,32 @@ static void weights_that_are_not_finite_are_refused(void **state)
     policy_destroy(policy);
 }
 
+// Whatever a byte of the header turns into, the file is read or refused in one line.
+static void damaged_headers_do_no_harm(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "policy", POLICY_FP16));
+    policy_destroy(policy);
+    size_t size;
+    char *bytes = read_bytes(&size, "policy");
+    Rng rng = rng_make(1, 0);
+    int refusals = 0;
+    for (int i = 0; i < 600; i++) {
+        size_t at = 8 + (size_t)(rng_uniform(&rng) * 4500.0);
+        char kept = bytes[at];
+        bytes[at] = (char)(rng_u32(&rng) & 0xff);
+        write_bytes("damaged", bytes, size);
+        bytes[at] = kept;
+        Status status = policy_load(&back, "damaged");
+        assert_true(status.ok || (status.text[0] && !strchr(status.text, '\n')));
+        refusals += !status.ok;
+        policy_destroy(back);
+    }
+    assert_true(refusals > 200);
+    free(bytes);
+}
+
 static void other_files_are_refused(void **state)
 {
     (void)state;
@@ -165,6 +193,7 @@ int main(void)
         cmocka_unit_test_teardown(half_precision_rounds_the_weights, clean_folder),
         cmocka_unit_test_teardown(broken_policies_are_refused, clean_folder),
         cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, clean_folder),
+        cmocka_unit_test_teardown(damaged_headers_do_no_harm, clean_folder),
         cmocka_unit_test_teardown(other_files_are_refused, clean_folder),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

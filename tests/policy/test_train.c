@@ -329,6 +329,8 @@ static void wrong_options_are_refused(void **state)
     REFUSED(options.drop = "1.5", "drop: expected a probability from 0 to 1, found '1.5'");
     REFUSED(options.drop = "track=0.1,size", "drop: expected FACTOR=PROBABILITY, found 'size'");
     REFUSED(options.drop = "trak=0.1", "no factor 'trak', did you mean 'track'?");
+    REFUSED(options.epochs = -1, "expected epochs, batch, rate and composed loss of 0 or more");
+    REFUSED(options.rate = nan(""), "expected epochs, batch, rate and composed loss of 0 or more");
     REFUSED(options.channels = 1, "network: expected channels");
     REFUSED((options.hold_out = (const char *const[]){"a/x"}, options.hold_out_count = 1),
             "hold-out task 'a/x': no size 'x'");

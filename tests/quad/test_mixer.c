@@ -52,30 +52,65 @@ static void test_roll_and_pitch_come_first(void **unused)
     assert_true(held > 500 && shrunk > 500); // both cases were met
 }
 
-// Yaw gives way before roll and pitch: it is kept when it fits beside them, never reversed, and
-// never larger than wanted.
+// Whether four thrusts with this collective and yaw, beside roll and pitch, are within the limits.
+static int fits(double collective, double yaw, double roll, double pitch, double limit)
+{
+    const double thrust[4] = {collective + roll - pitch + yaw, collective + roll + pitch - yaw,
+                              collective - roll + pitch + yaw, collective - roll - pitch - yaw};
+    for (int i = 0; i < QUAD_MOTORS; i++)
+        if (thrust[i] < -1e-9 || thrust[i] > limit + 1e-9) return 0;
+    return 1;
+}
+
+// The collective is as near to what is wanted as roll and pitch and some part of the wanted yaw
+// allow, and yaw takes what is left: never reversed, never more than wanted.
 static void test_yaw_gives_way_first(void **unused)
 {
     (void)unused;
     QuadModel model = make_model();
     Rng rng = rng_make(3, 0);
-    int cut = 0;
-    for (int k = 0; k < 5000; k++) {
-        QuadWrench wanted = {rng_range(&rng, -5.0, 30.0), random_vec3(&rng, 0.4)};
+    double limit = model.params.thrust_max;
+    int yaw_cut = 0, force_cut = 0;
+    for (int k = 0; k < 2000; k++) {
+        QuadWrench wanted = {rng_range(&rng, -5.0, 28.0), random_vec3(&rng, 0.45)};
+        wanted.torque.z *= 0.5;
         double thrust[4];
         quad_mix(thrust, &model, wanted);
+        assert_within_limits(thrust, &model);
         QuadWrench got = quad_wrench(&model, thrust);
-        assert_true(got.torque.z * wanted.torque.z >= -1e-15);
-        assert_true(fabs(got.torque.z) <= fabs(wanted.torque.z) + 1e-15);
-        if (fabs(got.torque.z) < fabs(wanted.torque.z) - 1e-12) {
-            cut++;
-            // Cut only when the motors' range is used up from end to end.
-            double low = fmin(fmin(thrust[0], thrust[1]), fmin(thrust[2], thrust[3]));
-            double high = fmax(fmax(thrust[0], thrust[1]), fmax(thrust[2], thrust[3]));
-            assert_near(high - low, model.params.thrust_max, 1e-12);
+        double roll = 0.25 * got.torque.x / model.lever, pitch = 0.25 * got.torque.y / model.lever;
+        double to_yaw = 0.25 / model.params.torque_ratio;
+        double yaw = to_yaw * wanted.torque.z, got_yaw = to_yaw * got.torque.z;
+        assert_true(got_yaw * yaw >= -1e-12 && fabs(got_yaw) <= fabs(yaw) + 1e-12);
+
+        // No collective nearer to the wanted one fits with any part of the wanted yaw.
+        double lost = 0.25 * fabs(got.force - wanted.force),
+               side = got.force < wanted.force ? 1 : -1;
+        for (int i = 0; lost > 1e-6 && i <= 100; i++)
+            assert_false(fits(0.25 * got.force + side * 1e-6, 0.01 * i * yaw, roll, pitch, limit));
+        // And no more of the yaw fits with this collective.
+        if (fabs(got_yaw) < fabs(yaw) - 1e-6) {
+            double more = got_yaw + (yaw > 0.0 ? 1e-6 : -1e-6);
+            assert_false(fits(0.25 * got.force, more, roll, pitch, limit));
+            yaw_cut++;
         }
+        force_cut += lost > 1e-6;
     }
-    assert_true(cut > 500);
+    assert_true(yaw_cut > 200 && force_cut > 200);
+}
+
+// A yaw demand far beyond what the rotors can give does not lift the vehicle.
+static void test_yaw_does_not_move_the_collective(void **unused)
+{
+    (void)unused;
+    QuadModel model = make_model();
+    double weight = model.params.mass * model.params.gravity, thrust[4];
+    for (int side = -1; side <= 1; side += 2) {
+        quad_mix(thrust, &model, (QuadWrench){weight, {0.0, 0.0, 5.0 * side}});
+        QuadWrench got = quad_wrench(&model, thrust);
+        assert_near(got.force, weight, 1e-13);
+        assert_near(got.torque.z, side * weight * model.params.torque_ratio, 1e-14);
+    }
 }
 
 // Full thrust and a roll: the collective gives way and the roll stays, also on the other side.
@@ -84,23 +119,16 @@ static void test_collective_gives_way_to_attitude(void **unused)
     (void)unused;
     QuadModel model = make_model();
     double most = 4.0 * model.params.thrust_max, thrust[4];
-    Vec3 torque = vec3(0.2, -0.1, 0.01);
-    const double forces[2] = {most, 0.0};
+    Vec3 torque = vec3(0.2, -0.1, 0.0);
+    double reach = 0.25 * (0.2 + 0.1) / model.lever; // N, of the most and the least loaded motor
+    const double wanted[2] = {most, 0.0};
+    const double left[2] = {most - 4.0 * reach, 4.0 * reach};
     for (int k = 0; k < 2; k++) {
-        quad_mix(thrust, &model, (QuadWrench){forces[k], torque});
+        quad_mix(thrust, &model, (QuadWrench){wanted[k], torque});
         assert_within_limits(thrust, &model);
         QuadWrench got = quad_wrench(&model, thrust);
         assert_vec3_near(got.torque, torque, 1e-14);
-        // No more than it has to: one motor stands at its limit.
-        double low = fmin(fmin(thrust[0], thrust[1]), fmin(thrust[2], thrust[3]));
-        double high = fmax(fmax(thrust[0], thrust[1]), fmax(thrust[2], thrust[3]));
-        if (k == 0) {
-            assert_near(high, model.params.thrust_max, 1e-14);
-            assert_less(got.force, most);
-        } else {
-            assert_near(low, 0.0, 1e-14);
-            assert_less(0.0, got.force);
-        }
+        assert_near(got.force, left[k], 1e-13); // no more than it has to
     }
 }
 
@@ -121,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_wrench_that_fits_is_reproduced),
         cmocka_unit_test(test_roll_and_pitch_come_first),
         cmocka_unit_test(test_yaw_gives_way_first),
+        cmocka_unit_test(test_yaw_does_not_move_the_collective),
         cmocka_unit_test(test_collective_gives_way_to_attitude),
         cmocka_unit_test(test_collective_alone_is_clamped),
     };

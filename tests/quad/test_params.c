@@ -110,7 +110,7 @@ static void test_message_is_one_line(void **unused)
                    "mass: expected a number from 0 to 1000");
     assert_refused(
         quad_params_load(&params, scratch_write(&scratch, "key.json", "{\"ma\\nss\": 1}")),
-        "no field 'ma ss', did you mean 'mass'?");
+        "did you mean 'mass'?");
     scratch_end(&scratch);
 }
 
