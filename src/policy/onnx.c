@@ -424,10 +424,9 @@ static void put_value(Bytes *bytes, int field, const char *name, const char *doc
 }
 
 static const char *const prediction_docs[] = {
-    [PREDICT_EPSILON] = "the noise eps of x = sqrt(abar) x0 + sqrt(1 - abar) eps",
-    [PREDICT_V] = "v = sqrt(abar) eps - sqrt(1 - abar) x0 of x = sqrt(abar) x0 + "
-                  "sqrt(1 - abar) eps",
-    [PREDICT_X0] = "the clean chunk x0 of x = sqrt(abar) x0 + sqrt(1 - abar) eps",
+    [PREDICT_EPSILON] = "the noise eps of x",
+    [PREDICT_V] = "v = sqrt(abar) eps - sqrt(1 - abar) x0",
+    [PREDICT_X0] = "the clean chunk x0",
 };
 
 static void put_graph(Graph *g, const Policy *policy, const float *params)
@@ -484,8 +483,9 @@ static Status put_metadata(Bytes *bytes, const Policy *policy, const char *netwo
 }
 
 static const char model_doc[] =
-    "The score network of a Facet policy. x holds noisy chunks, t their diffusion steps, z the "
-    "value of each factor (-1 for its null token; absent from a network without factors). A "
+    "The score network of a Facet policy. x = sqrt(abar) x0 + sqrt(1 - abar) eps holds noisy "
+    "chunks, t their diffusion steps, z the value of each factor (-1 for its null token; absent "
+    "from a network without factors). A "
     "composed prediction is p_null + sum_i (p_i - p_null), where p_i shows factor i alone and the "
     "other factors are null. The metadata hold what sampling needs: predict, alpha_bar, "
     "normalizer, factors, sample_steps, sample_spacing, sample_clip.";
