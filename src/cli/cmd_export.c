@@ -11,9 +11,9 @@ static Status export_policy(const char *path, const char *network, const char *o
     TRY(policy_load(&policy, path));
     Status status = onnx_export(policy, network, onnx);
     if (status.ok)
-        printf("%s: a network of %.2f M parameters for chunks of %d x %d\n", onnx,
-               1e-6 * (double)policy_parameters(policy) / policy_networks(policy),
-               policy_horizon(policy), policy_dim(policy));
+        printf("%s: a network of %zu parameters for chunks of %d x %d\n", onnx,
+               policy_parameters(policy) / (size_t)policy_networks(policy), policy_horizon(policy),
+               policy_dim(policy));
     policy_destroy(policy);
     return status;
 }
