@@ -24,6 +24,7 @@ static const Command commands[] = {
     {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
     {"train", "train a policy on demonstrations", cmd_train},
     {"sample", "sample plans of a policy for a task", cmd_sample},
+    {"export", "write a policy's network as an ONNX model", cmd_export},
     {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval},
     {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
     {"version", "show the version and what it was built with", cmd_version},
