@@ -179,6 +179,22 @@ static bool folder_found(char out[FILE_PATH_MAX], const char *base, const char *
     return length > 0 && length < FILE_PATH_MAX && is_folder(out);
 }
 
+Status file_make_folder(const char *path)
+{
+    char part[FILE_PATH_MAX];
+    if (strlen(path) >= sizeof part) return status_fail("%.200s…: name too long", path);
+    for (size_t i = 1; i <= strlen(path); i++) {
+        if (path[i] != '/' && path[i] != '\0') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0755) != 0 && errno != EEXIST)
+            return status_fail("%s: cannot make the folder: %s", path, strerror(errno));
+    }
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return status_fail("%s: expected a folder, found something else", path);
+    return status_ok();
+}
+
 Status file_shipped(char out[FILE_PATH_MAX], const char *name)
 {
     char program[FILE_PATH_MAX];

@@ -38,6 +38,9 @@ Status file_write(const char *path, const void *bytes, size_t size);
 // Reads a whole text file, zero-terminated; the caller frees *text.
 Status file_read(char **text, size_t *size, const char *path);
 
+// Makes a folder, with the folders above it that are missing. One that is there is fine.
+Status file_make_folder(const char *path);
+
 // The folder of data that ships with Facet (such as "courses"): beside the program's build folder
 // or under its share folder, or where Facet is installed by default.
 Status file_shipped(char out[FILE_PATH_MAX], const char *name);

@@ -1,9 +1,8 @@
 // facet fly: flies tasks of the race study and shows what became of them.
-#include "base/file.h"
 #include "commands.h"
+#include "pilot.h"
 #include "show_race.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct FlyOptions {
@@ -30,31 +29,6 @@ static Status choose_tasks(CourseTask *tasks, int *count, const Race *race, cons
     return status_ok();
 }
 
-// A planner from the options: the expert, or a policy with the plans of these tasks.
-typedef struct Pilot {
-    Planner planner;
-    Policy *policy;
-    PolicyPlanner *plans;
-} Pilot;
-
-static Status pilot_open(Pilot *pilot, const Race *race, const FlyOptions *options,
-                         const CourseTask *tasks, int count)
-{
-    *pilot = (Pilot){.planner = race_expert()};
-    if (options->expert) return status_ok();
-    TRY(policy_load(&pilot->policy, options->policy));
-    TRY(policy_planner_create(&pilot->plans, pilot->policy, race, &options->how, tasks, count,
-                              &options->common.seed, 1));
-    pilot->planner = planner_from_policy(pilot->plans);
-    return status_ok();
-}
-
-static void pilot_close(Pilot *pilot)
-{
-    policy_planner_destroy(pilot->plans);
-    policy_destroy(pilot->policy);
-}
-
 static Status fly(const Race *race, const FlyOptions *options)
 {
     size_t room = (size_t)race_task_max(race) + TEXT_LIST_MAX;
@@ -64,7 +38,9 @@ static Status fly(const Race *race, const FlyOptions *options)
     Status status = tasks && results ? choose_tasks(tasks, &count, race, &options->tasks)
                                      : status_fail("out of memory for the flights");
     Pilot pilot = {0};
-    if (status.ok) status = pilot_open(&pilot, race, options, tasks, count);
+    Policy *policy = NULL;
+    if (status.ok && !options->expert) status = policy_load(&policy, options->policy);
+    if (status.ok) status = pilot_open(&pilot, policy, race, &options->how, tasks, count);
     if (status.ok) {
         Progress *progress = progress_begin("flights", count, options->common.quiet);
         status = race_fly_all(results, race, &pilot.planner, tasks, count, options->common.seed,
@@ -93,26 +69,6 @@ static Status check_names(const TextList *names, const char *courses)
     }
     course_destroy(course);
     return status;
-}
-
-// Opens the study and flies; what `fly` and `race` have in common.
-static int run(const char *command, const FlyOptions *options)
-{
-    Race *race = NULL;
-    Status status = check_names(&options->tasks, options->common.courses);
-    if (status.ok) status = study_open(&race, &options->common, &options->study);
-    if (status.ok) status = fly(race, options);
-    race_close(race);
-    return status.ok ? EXIT_DONE : command_failed(command, status);
-}
-
-// The policy that is flown when no other is named.
-static Status shipped_policy(char path[FILE_PATH_MAX])
-{
-    char folder[FILE_PATH_MAX];
-    TRY(file_shipped(folder, "models"));
-    snprintf(path, FILE_PATH_MAX, "%.900s/race-factored.safetensors", folder);
-    return status_ok();
 }
 
 int cmd_fly(int argc, char **argv)
@@ -156,30 +112,18 @@ int cmd_fly(int argc, char **argv)
     if (!status.ok) return command_misused(usage.command, status);
     char shipped[FILE_PATH_MAX];
     if (!fly_options.expert && !fly_options.policy) {
-        if (!shipped_policy(shipped).ok)
+        if (!shipped_policy(shipped))
             return command_misused(usage.command, status_fail("expected --policy POLICY or "
                                                               "--expert: no policy ships with "
                                                               "this Facet"));
         fly_options.policy = shipped;
     }
-    return run(usage.command, &fly_options);
-}
+    fly_options.how.seed = fly_options.common.seed;
 
-int cmd_race(int argc, char **argv)
-{
-    FlyOptions fly_options = {
-        .common = common_defaults(), .study = {.preset = "race"}, .expert = true};
-    const Option options[] = {STUDY_OPTIONS(fly_options.study)};
-    const Usage usage = {
-        .command = "race",
-        .description = "The main job: flies every feasible task of the course and prints the "
-                       "table of gates passed. For now the expert flies.",
-        .example = "facet race --json race.json",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .common = &fly_options.common,
-    };
-    int exit_code;
-    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    return run(usage.command, &fly_options);
+    Race *race = NULL;
+    status = check_names(&fly_options.tasks, fly_options.common.courses);
+    if (status.ok) status = study_open(&race, &fly_options.common, &fly_options.study);
+    if (status.ok) status = fly(race, &fly_options);
+    race_close(race);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

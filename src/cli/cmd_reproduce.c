@@ -6,11 +6,9 @@
 #include "base/file.h"
 #include "commands.h"
 
-#include <errno.h>
 #include <facet/course.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -187,11 +185,9 @@ int cmd_reproduce(int argc, char **argv)
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     if (strlen(r.folder) > 800)
         return command_misused(usage.command, status_fail("%.60s…: name too long", r.folder));
-    if (mkdir(r.folder, 0755) != 0 && errno != EEXIST)
-        return command_failed(usage.command, status_fail("%s: cannot make the folder: %s", r.folder,
-                                                         strerror(errno)));
     Course *course;
-    Status status = course_load(&course, r.common.courses);
+    Status status = file_make_folder(r.folder);
+    if (status.ok) status = course_load(&course, r.common.courses);
     if (!status.ok) return command_failed(usage.command, status);
     r.course = course;
     int code = reproduce(&r);

@@ -240,9 +240,24 @@ static void what_a_killed_program_left_is_swept_away(void **state)
     atomic_sweep("no/such/folder/swept");
 }
 
+static void folders_are_made_with_their_parents(void **state)
+{
+    (void)state;
+    assert_ok(file_make_folder("test_folder/inner/most"));
+    assert_ok(file_make_folder("test_folder/inner/most"));
+    assert_ok(file_write("test_folder/file", "x", 1));
+    assert_refused(file_make_folder("test_folder/file"), "expected a folder");
+    assert_refused(file_make_folder("test_folder/file/below"), "cannot make the folder");
+    unlink("test_folder/file");
+    assert_int_equal(rmdir("test_folder/inner/most"), 0);
+    assert_int_equal(rmdir("test_folder/inner"), 0);
+    assert_int_equal(rmdir("test_folder"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folders_are_made_with_their_parents),
         cmocka_unit_test_setup_teardown(content_is_replaced_whole, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(nothing_shows_before_the_commit, enter_scratch,
                                         leave_scratch),

@@ -1,0 +1,114 @@
+// facet race: the main job. The expert flies every feasible task, and the policy that ships with
+// Facet plans and flies those whose names it knows.
+#include "commands.h"
+#include "pilot.h"
+#include "show_race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct RaceCommand {
+    CommonOptions common;
+    StudyOptions study;
+    char policy[FILE_PATH_MAX]; // empty: the expert alone
+} RaceCommand;
+
+// The feasible tasks a pilot flies, and what became of them.
+typedef struct Heat {
+    int count;
+    CourseTask *tasks;
+    RaceResult *results;
+} Heat;
+
+static Status heat_fly(Heat *heat, const Race *race, Policy *policy, const RaceCommand *options)
+{
+    size_t room = (size_t)race_task_max(race);
+    *heat = (Heat){.tasks = calloc(room, sizeof *heat->tasks),
+                   .results = calloc(room, sizeof *heat->results)};
+    Pilot pilot = {.policy = policy};
+    Status status =
+        heat->tasks && heat->results ? status_ok() : status_fail("out of memory for the flights");
+    if (status.ok) {
+        int feasible = race_feasible_tasks(heat->tasks, race);
+        for (int i = 0; i < feasible; i++)
+            if (!policy || policy_knows_task(policy, race, heat->tasks[i]))
+                heat->tasks[heat->count++] = heat->tasks[i];
+        const PolicySampling how = {.seed = options->common.seed};
+        if (heat->count > 0)
+            status = pilot_open(&pilot, policy, race, &how, heat->tasks, heat->count);
+    }
+    if (status.ok && heat->count > 0) {
+        const char *label = policy ? "policy" : "expert";
+        Progress *progress = progress_begin(label, heat->count, options->common.quiet);
+        status = race_fly_all(heat->results, race, &pilot.planner, heat->tasks, heat->count,
+                              options->common.seed, 0.0, progress);
+        progress_end(progress);
+    }
+    pilot_close(&pilot);
+    return status;
+}
+
+static void heat_free(Heat *heat)
+{
+    free(heat->tasks);
+    free(heat->results);
+}
+
+// The policy's table and the expert's totals, or the expert's table alone.
+static Status show_heats(const Race *race, const Heat *expert, const Heat *policy,
+                         const RaceCommand *options)
+{
+    const Heat *main_heat = policy->count > 0 ? policy : expert;
+    Json *document = json_from_results(race, main_heat->results, main_heat->count);
+    if (policy->count > 0) {
+        RaceTotals totals = race_totals(expert->results, expert->count);
+        printf("Expert: %d of %d tasks feasible, %d/%d gates\n", expert->count, race_task_max(race),
+               totals.all.passed, totals.all.gates);
+        printf("Factored policy, composed inference:\n\n");
+        Json *beside = json_from_results(race, expert->results, expert->count);
+        json_set(document, "expert", beside);
+    }
+    json_set_string(document, "planner", policy->count > 0 ? "policy" : "expert");
+    show_results(race, main_heat->results, main_heat->count);
+    if (options->common.json) return json_write(document, options->common.json);
+    json_free(document);
+    return status_ok();
+}
+
+static Status fly_all(const Race *race, const RaceCommand *options)
+{
+    Heat expert = {0}, policy = {0};
+    Policy *loaded = NULL;
+    Status status = heat_fly(&expert, race, NULL, options);
+    if (status.ok && options->policy[0]) status = policy_load(&loaded, options->policy);
+    if (status.ok && loaded) status = heat_fly(&policy, race, loaded, options);
+    if (status.ok) status = show_heats(race, &expert, &policy, options);
+    heat_free(&expert);
+    heat_free(&policy);
+    return status;
+}
+
+int cmd_race(int argc, char **argv)
+{
+    RaceCommand race_options = {.common = common_defaults(), .study = {.preset = "race"}};
+    const Option options[] = {STUDY_OPTIONS(race_options.study)};
+    const Usage usage = {
+        .command = "race",
+        .description = "The main job: the expert and the policy that ships with Facet fly every "
+                       "feasible task of the course. Prints the policy's table of gates passed, "
+                       "or the expert's where no policy ships or knows the tracks.",
+        .example = "facet race --json race.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &race_options.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!shipped_policy(race_options.policy)) race_options.policy[0] = '\0';
+
+    Race *race = NULL;
+    Status status = study_open(&race, &race_options.common, &race_options.study);
+    if (status.ok) status = fly_all(race, &race_options);
+    race_close(race);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}
