@@ -1,5 +1,6 @@
 // Training in float: the same bits on any number of threads and after a resume, a loss that falls,
 // numbers that are not finite, and no allocation inside a step or a sample.
+#include "allocations.h"
 #include "diffusion/sampler.h"
 #include "diffusion/trainer.h"
 #include "testing.h"
@@ -7,29 +8,6 @@
 #include <stdlib.h>
 
 enum { BATCH = 12, T = 8, D = 2, SIZE = T * D, K = 2 };
-
-// ---- Every allocation of the library goes through these (see tests/CMakeLists.txt) --------------
-
-static long allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size) { return allocations++, __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return allocations++, __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return allocations++, __real_realloc(old, size); }
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return allocations++, __real_aligned_alloc(alignment, size);
-}
-
-// -------------------------------------------------------------------------------------------------
 
 typedef struct Fixture {
     ScoreNet *net;

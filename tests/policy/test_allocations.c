@@ -1,25 +1,6 @@
 // A longer training allocates no more than a short one: nothing is allocated in an update.
+#include "allocations.h"
 #include "waves.h"
-
-// Every allocation of the library goes through these (see tests/CMakeLists.txt).
-static long allocations;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size) { return allocations++, __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return allocations++, __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return allocations++, __real_realloc(old, size); }
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return allocations++, __real_aligned_alloc(alignment, size);
-}
 
 static long allocations_of(int epochs)
 {

@@ -1,0 +1,27 @@
+// Counts what the library allocates. The linker sends every allocation of a test listed in
+// tests/CMakeLists.txt through these; one test file a program includes this.
+#ifndef FACET_TESTS_ALLOCATIONS_H
+#define FACET_TESTS_ALLOCATIONS_H
+
+#include <stddef.h>
+
+static long allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size) { return allocations++, __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return allocations++, __real_calloc(count, size); }
+void *__wrap_realloc(void *old, size_t size) { return allocations++, __real_realloc(old, size); }
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return allocations++, __real_aligned_alloc(alignment, size);
+}
+
+#endif
