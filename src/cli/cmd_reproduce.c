@@ -99,7 +99,7 @@ static int make_demos(const Reproduction *r, const char *demos)
 static const struct {
     const char *file, *method, *composed_loss;
 } trainings[] = {
-    {"race-factored.safetensors", "factored", "1"},
+    {"race-factored.safetensors", "factored", "3"},
     {"race-factored-paper.safetensors", "factored", "0"},
     {"race-baseline.safetensors", "baseline", "0"},
     {"race-oracle.safetensors", "oracle", "0"},

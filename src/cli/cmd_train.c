@@ -123,7 +123,7 @@ int cmd_train(int argc, char **argv)
             "POLICY.ckpt, which is also written every 500 updates and removed at the end; with it, "
             "--resume continues bit for bit. The seed decides all, at any number of threads.",
         .example = "facet train --data demos.h5 --out policy.safetensors --hold-out race1/wide\n"
-                   "facet train --data demos.h5 --out ours.safetensors --composed-loss 1",
+                   "facet train --data demos.h5 --out ours.safetensors --composed-loss 3",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &common,

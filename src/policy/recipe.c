@@ -21,7 +21,7 @@ typedef struct Recipe {
 } Recipe;
 
 static const Recipe recipes[] = {
-    {"default", 180, 32, 1e-3, 0.0, 200, 0.1, 0.3},
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3},
     {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1}, // Section 4.1; warm-up of Diffusion Policy
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
