@@ -75,6 +75,7 @@ int policy_horizon(const Policy *policy);       // T
 int policy_dim(const Policy *policy);           // D
 int policy_noise_steps(const Policy *policy);   // of training; no sampler takes more
 int policy_default_steps(const Policy *policy); // of sampling
+double policy_default_temperature(const Policy *policy);
 int policy_networks(const Policy *policy);      // 1, or those of POLICY_KNET
 size_t policy_parameters(const Policy *policy); // of all networks
 
@@ -100,6 +101,7 @@ typedef struct PolicySampling {
     PolicyMode mode;
     PolicySampler sampler;
     int steps;               // 0 for the policy's default
+    double temperature;      // scale of the starting noise; 0 for the policy's default
     uint64_t seed;           // of the starting noise
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
     const double *weights;   // [factors], w_i of composed sampling; NULL for ones

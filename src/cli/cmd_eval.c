@@ -17,6 +17,7 @@ typedef struct EvalOptions {
     StudyOptions study;
     TextList files; // policies; none takes those that ship with Facet
     int steps, seeds;
+    double temperature; // 0 for each policy's own
     bool no_sweep;
 } EvalOptions;
 
@@ -123,8 +124,10 @@ static Status fly_rows(Evaluation *evaluation, const Race *race, const PolicySet
         snprintf(row->key, sizeof row->key, "%s", rows[i].key);
         snprintf(row->name, sizeof row->name, "%s", rows[i].name);
         row->paper_key = rows[i].paper_key;
-        const PolicySampling sampling = {
-            .mode = rows[i].mode, .steps = options->steps, .seed = options->common.seed};
+        const PolicySampling sampling = {.mode = rows[i].mode,
+                                         .steps = options->steps,
+                                         .temperature = options->temperature,
+                                         .seed = options->common.seed};
         status = eval_run(&row->run, race, policy, &sampling, options->seeds, progress);
         if (status.ok) evaluation->row_count++;
     }
@@ -147,6 +150,7 @@ static Status fly_sweep(Evaluation *evaluation, const Race *race, const PolicySe
         for (int joint = 0; joint < 2 && status.ok; joint++) {
             const PolicySampling sampling = {.mode = joint ? POLICY_JOINT : POLICY_COMPOSED,
                                              .steps = row->steps,
+                                             .temperature = options->temperature,
                                              .seed = options->common.seed};
             EvalRun run;
             status = eval_run(&run, race, policy, &sampling, 1, progress);
@@ -181,6 +185,8 @@ int cmd_eval(int argc, char **argv)
         .common = common_defaults(), .study = {.preset = "race"}, .steps = 50, .seeds = 5};
     const Option options[] = {
         option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
+        option_double("temperature", &eval.temperature, "X", 0.0, 10.0,
+                      "scale of the starting noise, 0 for the policy's own"),
         option_int("seeds", &eval.seeds, "N", 1, 1000, "plans a task and method"),
         option_flag("no-sweep", &eval.no_sweep, "leave out the sweep over denoising steps"),
         STUDY_OPTIONS(eval.study),

@@ -84,6 +84,8 @@ int cmd_fly(int argc, char **argv)
         option_text("mode", &fly_options.mode, "NAME", "of the policy: composed or joint"),
         option_int("steps", &fly_options.how.steps, "N", 0, 1000,
                    "denoising steps, 0 for the policy's own number"),
+        option_double("temperature", &fly_options.how.temperature, "X", 0.0, 10.0,
+                      "scale of the starting noise, 0 for the policy's own"),
         option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
         option_list("task", &fly_options.tasks, "TRACK/SIZE",
                     "only this task; without it all feasible ones"),

@@ -12,6 +12,7 @@ typedef struct SampleOptions {
     CommonOptions common;
     const char *policy, *task, *mode, *sampler;
     int steps, count;
+    double temperature;
 } SampleOptions;
 
 static Json *json_from_plan(const double *actions, int horizon, int dim)
@@ -38,6 +39,8 @@ static Json *json_from_plans(const Policy *policy, const SampleOptions *options,
     json_set_string(document, "mode", options->mode);
     json_set_string(document, "sampler", options->sampler);
     json_set_number(document, "steps", how->steps ? how->steps : policy_default_steps(policy));
+    json_set_number(document, "temperature",
+                    how->temperature > 0.0 ? how->temperature : policy_default_temperature(policy));
     json_set_number(document, "seed", (double)how->seed);
     for (int i = 0; i < options->count; i++) {
         Json *plan = json_from_plan(actions + i * horizon * dim, horizon, dim);
@@ -120,6 +123,8 @@ int cmd_sample(int argc, char **argv)
         option_text("mode", &sampling.mode, "NAME", "composed or joint"),
         option_int("steps", &sampling.steps, "N", 0, 1000,
                    "denoising steps, 0 for the policy's own number"),
+        option_double("temperature", &sampling.temperature, "X", 0.0, 10.0,
+                      "scale of the starting noise, 0 for the policy's own"),
         option_text("sampler", &sampling.sampler, "NAME", "ddim or dpmpp"),
         option_int("count", &sampling.count, "N", 1, 10000, "plans to sample"),
     };
@@ -139,7 +144,8 @@ int cmd_sample(int argc, char **argv)
     if (!sampling.policy)
         return command_misused(usage.command, status_fail("expected --policy POLICY"));
     if (!sampling.task) return command_misused(usage.command, status_fail("expected --task TASK"));
-    PolicySampling how = {.steps = sampling.steps, .seed = sampling.common.seed};
+    PolicySampling how = {
+        .steps = sampling.steps, .temperature = sampling.temperature, .seed = sampling.common.seed};
     Status status = policy_mode_parse(&how.mode, sampling.mode);
     if (status.ok) status = policy_sampler_parse(&how.sampler, sampling.sampler);
     if (!status.ok) return command_misused(usage.command, status);

@@ -488,7 +488,8 @@ static const char model_doc[] =
     "from a network without factors). A "
     "composed prediction is p_null + sum_i (p_i - p_null), where p_i shows factor i alone and the "
     "other factors are null. The metadata hold what sampling needs: predict, alpha_bar, "
-    "normalizer, factors, sample_steps, sample_spacing, sample_clip.";
+    "normalizer, factors, sample_steps, sample_spacing, sample_clip, "
+    "sample_temperature.";
 
 static Status put_model(Graph *g, const Policy *policy, const float *params, const char *network)
 {

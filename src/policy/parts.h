@@ -17,8 +17,9 @@ struct Policy {
     NoiseSchedule schedule;
     Prediction prediction;
     Spacing spacing;
-    double clip;       // of sampling, in normalised units; 0 does not clip
-    int default_steps; // of sampling
+    double clip;        // of sampling, in normalised units; 0 does not clip
+    int default_steps;  // of sampling
+    double temperature; // of sampling
     PolicyRecord record;
     ScoreNet *net;  // the shape of every network
     int networks;   // 1, or for knet 1 + the known values of all factors
@@ -55,6 +56,9 @@ void policy_sources(TensorSource *sources, const ScoreNet *net, const float *par
 Status policy_expect_block(const ScoreNet *net, const Safetensors *file, const char *prefix);
 Status policy_read_block(float *params, const ScoreNet *net, const Safetensors *file,
                          const char *prefix);
+
+// The starting noise [T D] of sample `number`, at the temperature of `how`.
+void policy_noise(float *x, const Policy *policy, const PolicySampling *how, uint64_t number);
 
 // A block of parameters, zero; freed with free.
 float *policy_block(const ScoreNet *net);

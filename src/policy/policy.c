@@ -159,6 +159,7 @@ int policy_horizon(const Policy *policy) { return policy->net->config.horizon; }
 int policy_dim(const Policy *policy) { return policy->net->config.dim; }
 int policy_noise_steps(const Policy *policy) { return policy->schedule.steps; }
 int policy_default_steps(const Policy *policy) { return policy->default_steps; }
+double policy_default_temperature(const Policy *policy) { return policy->temperature; }
 int policy_networks(const Policy *policy) { return policy->networks; }
 
 size_t policy_parameters(const Policy *policy)

@@ -104,6 +104,7 @@ Json *policy_metadata(const Policy *policy, const char *format)
     json_set_string(metadata, "sample_spacing", spacing_name(policy->spacing));
     set_number(metadata, "sample_clip", policy->clip);
     set_number(metadata, "sample_steps", policy->default_steps);
+    set_number(metadata, "sample_temperature", policy->temperature);
     set_record(metadata, &policy->record, factor_count(policy->space));
     return metadata;
 }
@@ -302,6 +303,9 @@ static Status get_sampling(Policy *policy, const Facts *facts)
     TRY(get_number(&policy->clip, facts, "sample_clip", 0.0, 1e9));
     TRY(get_whole(&steps, facts, "sample_steps", 1, policy->schedule.steps));
     policy->default_steps = (int)steps;
+    policy->temperature = 1.0; // of files that have none
+    if (safetensors_metadata(facts->file, "sample_temperature"))
+        TRY(get_number(&policy->temperature, facts, "sample_temperature", 0.0, 10.0));
     return status_ok();
 }
 

@@ -18,11 +18,12 @@ typedef struct Recipe {
     long warmup;
     double drop;          // probability that a factor is null
     double drop_composed; // the same beside a composed loss
+    double temperature;   // of sampling
 } Recipe;
 
 static const Recipe recipes[] = {
-    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3},
-    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1}, // Section 4.1; warm-up of Diffusion Policy
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5},
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0}, // Section 4.1; warm-up of Diffusion Policy
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 
@@ -88,8 +89,10 @@ static Status parse_drop(double *drop, const FactorSpace *space, const char *tex
     return status_ok();
 }
 
-static Status set_record(PolicyRecord *record, const Policy *policy, const TrainOptions *o)
+// What the recipe and the options say, into the policy's record and its way of sampling.
+static Status set_record(Policy *policy, const TrainOptions *o)
 {
+    PolicyRecord *record = &policy->record;
     const Recipe *recipe;
     TRY(find_recipe(&recipe, o->recipe));
     bool factored = policy->method == POLICY_FACTORED || policy->method == POLICY_ORACLE;
@@ -102,6 +105,7 @@ static Status set_record(PolicyRecord *record, const Policy *policy, const Train
         return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
                            "%d, %d, %g and %g",
                            o->epochs, o->batch, o->rate, o->composed_weight);
+    policy->temperature = recipe->temperature;
     snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
     snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
     snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");
@@ -226,7 +230,7 @@ Status training_set_up(Training *t, const Dataset *dataset, const char *data)
     TRY(factor_space_copy(&policy->space, dataset->space));
     TRY(factor_split_create(&policy->training, policy->space));
     TRY(factor_split_create(&policy->held_out, policy->space));
-    TRY(set_record(&policy->record, policy, o));
+    TRY(set_record(policy, o));
     TRY(hold_out(policy, o));
     Status status = select_demos(t, dataset);
     if (!status.ok) return status_fail("%s: %s", data, status.text);

@@ -81,6 +81,14 @@ static uint64_t noise_number(const Policy *policy, const FactorTask *tasks, int 
     return ((task << 20) + turn) & (UINT64_MAX >> 4);
 }
 
+void policy_noise(float *x, const Policy *policy, const PolicySampling *how, uint64_t number)
+{
+    int size = policy_horizon(policy) * policy_dim(policy);
+    double temperature = how->temperature > 0.0 ? how->temperature : policy->temperature;
+    sampler_noise(x, how->seed, number, size);
+    for (int i = 0; i < size; i++) x[i] = (float)temperature * x[i];
+}
+
 // ---- Several networks ---------------------------------------------------------------------------
 
 // Shares the branches of a batch out among the networks.
@@ -211,7 +219,7 @@ static Status sample_all(double *actions, Sampling *s, const FactorTask *tasks, 
         for (int i = 0; i < count; i++) {
             uint64_t number =
                 how->numbers ? how->numbers[first + i] : noise_number(s->policy, tasks, first + i);
-            sampler_noise(s->x + (size_t)i * s->size, how->seed, number, s->size);
+            policy_noise(s->x + (size_t)i * s->size, s->policy, how, number);
         }
         TRY(sample_batch(actions + (size_t)first * s->size, s, tasks + first, count));
     }

@@ -37,7 +37,7 @@ static void train_writes_policy_log_and_json(void **state)
     assert_near(number_at(&root, "demos"), 16.0, 0.0);
     assert_near(number_at(&root, "tasks"), 4.0, 0.0);
     assert_near(number_at(&root, "networks"), 1.0, 0.0);
-    assert_near(number_at(&root, "updates"), 2.0, 0.0); // 48 places in batches of 32
+    assert_near(number_at(&root, "updates"), 3.0, 0.0); // 48 places in batches of 16
     assert_true(number_at(&root, "loss") > 0.0);
     json_free(document);
     Policy *policy;

@@ -37,6 +37,7 @@ static inline Policy *tiny_policy(PolicyMethod method)
     policy->spacing = SPACING_TRAILING;
     policy->clip = 1.5;
     policy->default_steps = 5;
+    policy->temperature = 1.0;
     policy->record = (PolicyRecord){.recipe = "paper",
                                     .command = "facet train \"x\"",
                                     .data = "demos.h5",

@@ -33,6 +33,7 @@ static void what_is_saved_comes_back(void **state)
         assert_int_equal(policy_dim(back), TINY_D);
         assert_int_equal(policy_noise_steps(back), 20);
         assert_int_equal(policy_default_steps(back), 5);
+        assert_true(policy_default_temperature(back) == policy->temperature);
         assert_int_equal(policy_parameters(back), policy_parameters(policy));
         assert_int_equal(factor_split_count(policy_training(back)), 5);
         assert_int_equal(factor_split_count(policy_held_out(back)), 1);

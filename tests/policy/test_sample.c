@@ -137,6 +137,28 @@ static void results_are_in_the_datas_units(void **state)
     policy_destroy(policy);
 }
 
+static void temperature_scales_the_noise(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    float warm[TINY_SIZE], cool[TINY_SIZE];
+    policy->temperature = 0.5;
+    policy_noise(cool, policy, &(PolicySampling){.seed = 4}, 2);
+    policy_noise(warm, policy, &(PolicySampling){.seed = 4, .temperature = 2.0}, 2);
+    for (int i = 0; i < TINY_SIZE; i++) assert_float_equal(warm[i], 4.0f * cool[i], 0.0f);
+    double first[TINY_SIZE], second[TINY_SIZE], difference;
+    const char *task = "a/s";
+    assert_ok(sample(first, policy, &task, 1, (PolicySampling){.seed = 1, .temperature = 1e-9}, 1));
+    assert_ok(
+        sample(second, policy, &task, 1, (PolicySampling){.seed = 2, .temperature = 1e-9}, 1));
+    largest_difference(&difference, first, second, TINY_SIZE);
+    assert_less(difference, 1e-5);
+    assert_ok(sample(second, policy, &task, 1, (PolicySampling){.seed = 2}, 1));
+    largest_difference(&difference, first, second, TINY_SIZE);
+    assert_less(1e-3, difference);
+    policy_destroy(policy);
+}
+
 static void what_a_policy_cannot_do_is_refused(void **state)
 {
     (void)state;
@@ -175,6 +197,7 @@ int main(void)
         cmocka_unit_test(composition_is_its_formula),
         cmocka_unit_test(separate_networks_compose),
         cmocka_unit_test(results_are_in_the_datas_units),
+        cmocka_unit_test(temperature_scales_the_noise),
         cmocka_unit_test(what_a_policy_cannot_do_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
