@@ -113,18 +113,24 @@ typedef struct VerifyOptions {
 
 VerifyOptions verify_defaults(void); // a margin of 0.1
 
+// A gate that slowing does not bring within its margin.
+typedef struct VerifyBlock {
+    int gate;
+    double miss;  // m, the least found …
+    double speed; // m/s, … with this wanted speed at the gate
+} VerifyBlock;
+
 // What became of a plan that was simulated and slowed. Flights are predictions in still air from
 // the task's start.
 typedef struct VerifyReport {
     Keypoint plan[CHUNK_KEYPOINTS]; // the same points as the raw plan's, none faster
     Flight raw, verified;
-    bool within_margin;    // every gate of `verified` keeps the margin
+    bool within_margin;    // every gate of `verified` keeps the margin, and nothing crashed
     double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
     int slowed_gates;      // around which the plan was slowed
     int rounds;            // simulations
-    int blocked_gate;      // the first that slowing does not bring within the margin; -1 for none
-    double blocked_miss;   // m, the least found there …
-    double blocked_speed;  // m/s, … with this wanted speed at the gate
+    int blocked_count;
+    VerifyBlock blocked[TRACK_GATES_MAX];
 } VerifyReport;
 
 // Simulates a plan and, gate by gate, slows it around a gate whose predicted miss is more than
