@@ -13,8 +13,7 @@ struct Certifier {
     double *scratch;
 };
 
-// One network that is shown factors: what composition, and so its error, needs.
-static Status check_policy(const Policy *policy)
+Status certify_check_policy(const Policy *policy)
 {
     const char *method = policy_method_name(policy->method);
     if (policy->method == POLICY_KNET)
@@ -31,7 +30,7 @@ static Status check_policy(const Policy *policy)
 Status certifier_create(Certifier **certifier, const Policy *policy, int steps, ThreadPool *pool)
 {
     *certifier = NULL;
-    TRY(check_policy(policy));
+    TRY(certify_check_policy(policy));
     Certifier *c = calloc(1, sizeof *c);
     if (!c) return status_fail("out of memory for a certificate");
     c->policy = policy;

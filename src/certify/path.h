@@ -13,6 +13,10 @@
 #include <facet/policy.h>
 #include <facet/progress.h>
 
+// Refuses a policy without one network that is shown factors: what composing, and measuring the
+// error of it, needs.
+Status certify_check_policy(const Policy *policy);
+
 typedef struct PathStep {
     int t;            // of the noise schedule
     double sigma;     // sqrt(1 - abar)
