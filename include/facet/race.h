@@ -56,6 +56,13 @@ typedef struct Planner {
 // The expert at the speed map's speed.
 Planner race_expert(void);
 
+// The policy's task with the names of a course's. Refuses a policy that does not have the factors
+// track and size with these names and chunks of 32 keypoints.
+Status race_policy_task(FactorTask *out, const Policy *policy, const Race *race, CourseTask task);
+
+// A policy's actions [32][4] as keypoints.
+void chunk_from_actions(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions);
+
 // A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
 // beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one
 // thread, and is the same as it would be in a batch.
