@@ -97,6 +97,42 @@ Status certify_diagnostics(CertifyDiagnostics *diagnostics, const Policy *policy
                            const FactorTask *tasks, const double *actions, int task_count,
                            int samples, uint64_t seed, ThreadPool *pool, Progress *progress);
 
+// ---- The paper's figures ------------------------------------------------------------------------
+
+// Tables "Path-dependent LTV bound" and "DDIM step sweep", and Appendix "Continuous-time limit";
+// NaN where the paper gives no number. C_emp is of the sweep's table, the ratio of the other one.
+typedef struct PaperLtv {
+    int steps;
+    double mean, median, max;     // C_LTV over tasks
+    double ratio;                 // C_LTV / C_emp
+    double c_emp, r_ss, tube_max; // m the last two
+} PaperLtv;
+
+enum { PAPER_LTV_ROWS = 6 };
+extern const PaperLtv paper_ltv[PAPER_LTV_ROWS];
+
+// Table "Per-combo C_LTV across 10 canonical seeds". False when it has no such task.
+bool paper_ltv_seeds(double *mean, double *deviation, const char *track, const char *size);
+
+// Table "Empirical decomposition error": "eps_d", "track" and "size".
+CertifySpread paper_spread(const char *name);
+
+// Table "Source-of-looseness decomposition": means over the training tasks.
+typedef struct PaperResidual {
+    double actual, linear, bound;
+} PaperResidual;
+extern const PaperResidual paper_residual;
+
+// Appendix "Per-combo eps_s tightening" and Section "Path-dependent LTV bound".
+typedef struct PaperTube {
+    double eps_s_least, eps_s_most; // over tasks
+    double r_ss_least, r_ss_most;   // m, over tasks
+    double gronwall;                // race3/standard
+    double c_emp_least, c_emp_most; // over tasks
+    int certified, tasks;
+} PaperTube;
+extern const PaperTube paper_tube;
+
 #ifdef __cplusplus
 }
 #endif
