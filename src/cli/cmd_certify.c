@@ -5,6 +5,7 @@
 #include "show_certify.h"
 #include "show_race.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct CertifyCommand {
     int steps, seeds;
     bool sweep;
     double gusts;
+    PassageOptions passage;
     char command[1024];
 } CertifyCommand;
 
@@ -55,6 +57,52 @@ static Status diagnose(Certification *all, const CertifyCommand *command)
     return status;
 }
 
+// The expert's own interaction, and what its exact composed score would plan.
+static Status measure_interaction(Certification *all, const CertifyCommand *command)
+{
+    all->exact = calloc((size_t)race_task_max(all->race), sizeof *all->exact);
+    if (!all->exact) return status_fail("out of memory for the exact plans");
+    Progress *progress =
+        progress_begin("interaction", all->race->course->opening_count, command->common.quiet);
+    Status status = exact_products(&all->products, all->race, all->policy, command->steps,
+                                   command->common.seed, progress);
+    progress_end(progress);
+    if (status.ok)
+        status = exact_plans(all->exact, &all->exact_count, all->race, all->policy, command->steps,
+                             command->common.seed);
+    return status;
+}
+
+static Status fly_samples(Certification *all, const CertifyCommand *command)
+{
+    int samples = command->passage.samples, tasks = all->options.task_count;
+    if (samples == 0) return status_ok();
+    all->passage_options = command->passage;
+    all->passage_options.seed = command->common.seed;
+    all->passage = calloc((size_t)tasks, sizeof *all->passage);
+    uint64_t *seeds = calloc((size_t)samples, sizeof *seeds);
+    PolicyPlanner *plans = NULL;
+    Status status =
+        all->passage && seeds ? status_ok() : status_fail("out of memory for %d rollouts", samples);
+    for (int i = 0; i < samples && status.ok; i++)
+        seeds[i] = passage_plan_seed(&all->passage_options, i);
+    const PolicySampling how = {.mode = POLICY_COMPOSED, .steps = command->steps};
+    if (status.ok)
+        status = policy_planner_create(&plans, all->policy, all->race, &how, all->options.tasks,
+                                       tasks, seeds, samples);
+    if (status.ok) {
+        Planner planner = planner_from_policy(plans);
+        Progress *progress =
+            progress_begin("rollouts", (long)samples * tasks, command->common.quiet);
+        status = passage_certify(all->passage, all->race, &planner, all->options.tasks, tasks,
+                                 &all->passage_options, progress);
+        progress_end(progress);
+    }
+    policy_planner_destroy(plans);
+    free(seeds);
+    return status;
+}
+
 static Status certify(const Race *race, const Policy *policy, const CourseTask *tasks, int count,
                       const CertifyCommand *command)
 {
@@ -82,12 +130,17 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
     if (command->sweep) choose_sweep(&all.options, policy);
     Status status = certify_study(&all.study, race, policy, &all.options);
     if (status.ok) status = diagnose(&all, command);
+    if (status.ok) status = measure_interaction(&all, command);
+    if (status.ok) status = fly_samples(&all, command);
     if (status.ok) show_certification(&all);
     if (status.ok && command->common.json) {
         status = json_write(json_from_certification(&all), command->common.json);
         if (status.ok) unlink(state);
     }
     certify_study_free(&all.study);
+    exact_products_free(&all.products);
+    free(all.exact);
+    free(all.passage);
     return status;
 }
 
@@ -122,8 +175,12 @@ static void join_arguments(char *out, size_t size, int argc, char **argv)
 
 int cmd_certify(int argc, char **argv)
 {
-    CertifyCommand command = {
-        .common = common_defaults(), .study = {.preset = "race"}, .steps = 50, .seeds = 1};
+    CertifyCommand command = {.common = common_defaults(),
+                              .study = {.preset = "race"},
+                              .steps = 50,
+                              .seeds = 1,
+                              .passage = passage_defaults()};
+    command.passage.samples = 0;
     const Option options[] = {
         option_text("policy", &command.policy, "POLICY",
                     "certify this policy (default: the one that ships with Facet)"),
@@ -136,6 +193,10 @@ int cmd_certify(int argc, char **argv)
                     "also certify with 10, 20, 30, 50 and 100 denoising steps"),
         option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind that gates are certified in"),
+        option_int("samples", &command.passage.samples, "N", 0, 1000000,
+                   "also fly N rollouts a task and bound the probability of passage"),
+        option_double("confidence", &command.passage.confidence, "C", -INFINITY, INFINITY,
+                      "of that bound, between 0 and 1"),
         STUDY_OPTIONS(command.study),
     };
     const Usage usage = {
@@ -153,6 +214,10 @@ int cmd_certify(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     join_arguments(command.command, sizeof command.command, argc, argv);
+    PassageOptions passage = command.passage;
+    if (passage.samples == 0) passage.samples = 1; // none is fine here: it leaves them out
+    Status status = passage_check(&passage);
+    if (!status.ok) return command_misused(usage.command, status);
     char shipped[FILE_PATH_MAX];
     if (!command.policy) {
         if (!shipped_policy(shipped))
@@ -164,7 +229,7 @@ int cmd_certify(int argc, char **argv)
     interrupt_watch();
     Policy *policy = NULL;
     Race *race = NULL;
-    Status status = policy_load(&policy, command.policy);
+    status = policy_load(&policy, command.policy);
     if (status.ok) status = check(policy, &command);
     if (status.ok) status = study_open(&race, &command.common, &command.study);
     if (status.ok) status = run(race, policy, &command);

@@ -52,6 +52,75 @@ static Json *json_from_check(const GateCheck *check)
     return out;
 }
 
+static Json *json_from_passage(const PassageResult *result)
+{
+    Json *out = json_object(), *gates = json_array();
+    json_set_number(out, "samples", result->samples);
+    json_set_number(out, "clear", result->clear);
+    for (int g = 0; g < result->gate_count; g++) json_push_number(gates, result->gate_lower[g]);
+    json_set(out, "gate_lower_bounds", gates);
+    return out;
+}
+
+static Json *json_from_interaction(const Certification *all)
+{
+    InteractionReport worst = worst_interaction(all);
+    Json *out = json_object(), *products = json_array();
+    json_set_number(out, "g", worst.g);
+    json_set_number(out, "m", worst.m);
+    json_set_number(out, "bound", worst.bound);
+    json_set_number(out, "max_gap", worst.max_gap);
+    json_set_bool(out, "theorem_holds", worst.holds);
+    for (int i = 0; i < all->products.count; i++) {
+        const ExactProduct *product = &all->products.product[i];
+        const InteractionReport *report = &product->report;
+        Json *entry = json_object(), *levels = json_array();
+        json_set_string(entry, "tasks", product->name);
+        json_set_number(entry, "g", report->g);
+        json_set_number(entry, "m", report->m);
+        json_set_number(entry, "bound", report->bound);
+        json_set_number(entry, "max_gap", report->max_gap);
+        json_set_number(entry, "worst_ratio", report->worst_ratio);
+        json_set_bool(entry, "theorem_holds", report->holds);
+        for (int k = 0; k < report->level_count; k++) {
+            const InteractionLevel *level = &report->levels[k];
+            Json *row = json_object();
+            json_set_number(row, "sigma", level->sigma);
+            json_set_number(row, "g", level->g);
+            json_set_number(row, "m", level->m);
+            json_set_number(row, "bound", level->bound);
+            json_set_number(row, "max_gap", level->max_gap);
+            json_push(levels, row);
+        }
+        json_set(entry, "levels", levels);
+        json_push(products, entry);
+    }
+    json_set(out, "products", products);
+    return out;
+}
+
+static Json *json_from_exact(const Certification *all)
+{
+    const Course *course = all->race->course;
+    Json *out = json_array();
+    for (int i = 0; i < all->exact_count; i++) {
+        const ExactPlan *plan = &all->exact[i];
+        Json *entry = json_object();
+        json_set_string(entry, "track", course->tracks[plan->task.track].name);
+        json_set_string(entry, "size", course->openings[plan->task.opening].name);
+        json_set_bool(entry, "held_out", plan->held_out);
+        json_set_number(entry, "exact_m", plan->exact.position);
+        json_set_number(entry, "exact_speed", plan->exact.speed);
+        json_set_number(entry, "network_m", plan->network.position);
+        json_set_number(entry, "network_speed", plan->network.speed);
+        json_set_string(entry, "nearest_track", course->tracks[plan->nearest.track].name);
+        json_set_string(entry, "nearest_size", course->openings[plan->nearest.opening].name);
+        json_set_number(entry, "nearest_m", plan->nearest_error.position);
+        json_push(out, entry);
+    }
+    return out;
+}
+
 static Json *json_from_task(const Certification *all, int t)
 {
     const Course *course = all->race->course;
@@ -79,6 +148,8 @@ static Json *json_from_task(const Certification *all, int t)
     if (failure[0]) json_set_string(out, "not_certified", failure);
     json_set(out, "gates", json_from_gates(record, course));
     json_set_bool(out, "certified", task_certified(record));
+    json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
+    if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
     json_set(out, "linear_check", json_from_check(&record->check));
     for (int k = 0; k < all->options.seeds; k++) {
         const CertifyRecord *turn = study_record(&all->study, record->task, all->options.steps, k);
@@ -156,6 +227,9 @@ Json *json_from_certification(const Certification *all)
         json_set(out, key, json_from_spread(d->lipschitz[f]));
     }
     json_set(out, "l_joint", json_from_spread(d->joint));
+    json_set(out, "interaction", json_from_interaction(all));
+    json_set(out, "exact_plans", json_from_exact(all));
+    if (all->passage) json_set_number(out, "confidence", all->passage_options.confidence);
     json_set(out, "by_noise_level", json_from_levels(d));
     json_set(out, "sweep", json_from_sweep(all));
     return out;

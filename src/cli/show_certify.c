@@ -456,6 +456,99 @@ static void show_held_out_gates(const Certification *all)
     table_destroy(table);
 }
 
+// ---- Exact interaction --------------------------------------------------------------------------
+
+InteractionReport worst_interaction(const Certification *all)
+{
+    InteractionReport worst = {.holds = true};
+    for (int i = 0; i < all->products.count; i++) {
+        const InteractionReport *report = &all->products.product[i].report;
+        worst.g = fmax(worst.g, report->g);
+        worst.m = fmax(worst.m, report->m);
+        worst.bound = fmax(worst.bound, report->bound);
+        worst.max_gap = fmax(worst.max_gap, report->max_gap);
+        worst.worst_ratio = fmax(worst.worst_ratio, report->worst_ratio);
+        worst.holds = worst.holds && report->holds;
+    }
+    return worst;
+}
+
+static void show_interaction(const Certification *all)
+{
+    const TableColumn heads[] = {
+        {"product of tasks", TABLE_LEFT}, {"G", TABLE_RIGHT},           {"M", TABLE_RIGHT},
+        {"2√(GM)", TABLE_RIGHT},          {"largest gap", TABLE_RIGHT}, {"gap/bound", TABLE_RIGHT},
+        {"Theorem 1", TABLE_LEFT}};
+    if (all->products.count == 0) return;
+    printf("\nExact interaction of the expert's tasks (scores; gap/bound at the worst noise "
+           "level)\n\n");
+    Table *table = table_create(heads, COLUMNS(heads));
+    for (int i = 0; i < all->products.count; i++) {
+        const ExactProduct *product = &all->products.product[i];
+        table_cell(table, "%s", product->name);
+        number_cell(table, product->report.g);
+        number_cell(table, product->report.m);
+        number_cell(table, product->report.bound);
+        number_cell(table, product->report.max_gap);
+        number_cell(table, product->report.worst_ratio);
+        table_cell(table, "%s", product->report.holds ? "holds" : "fails");
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+}
+
+static void show_exact_plans(const Certification *all)
+{
+    const TableColumn heads[] = {{"held-out task", TABLE_LEFT},
+                                 {"exact score m", TABLE_RIGHT},
+                                 {"network m", TABLE_RIGHT},
+                                 {"exact is nearest to", TABLE_LEFT},
+                                 {"by m", TABLE_RIGHT}};
+    int count = 0;
+    for (int i = 0; i < all->exact_count; i++) count += all->exact[i].held_out;
+    if (count == 0) return;
+    printf("\nWhat the exact composed score of the training tasks generates, and the network:\n"
+           "mean distance of the keypoints from the expert's\n\n");
+    Table *table = table_create(heads, COLUMNS(heads));
+    for (int i = 0; i < all->exact_count; i++) {
+        const ExactPlan *plan = &all->exact[i];
+        if (!plan->held_out) continue;
+        table_cell(table, "%s/%s", track_of(all, plan->task), size_of(all, plan->task));
+        table_cell(table, "%.2f", plan->exact.position);
+        table_cell(table, "%.2f", plan->network.position);
+        table_cell(table, "%s/%s", track_of(all, plan->nearest), size_of(all, plan->nearest));
+        table_cell(table, "%.2f", plan->nearest_error.position);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+}
+
+static void show_passage(const Certification *all)
+{
+    const TableColumn heads[] = {{"task", TABLE_LEFT},
+                                 {"clear", TABLE_RIGHT},
+                                 {"at least", TABLE_RIGHT},
+                                 {"weakest gate", TABLE_LEFT},
+                                 {"at least", TABLE_RIGHT}};
+    printf("\nPassage of all gates, with a confidence of %g a task (fresh noise, starts and gusts "
+           "of\n%g m/s; * is held out)\n\n",
+           all->passage_options.confidence, all->passage_options.gust_speed);
+    Table *table = table_create(heads, COLUMNS(heads));
+    for (int t = 0; t < all->options.task_count; t++) {
+        const PassageResult *result = &all->passage[t];
+        int weakest = 0;
+        for (int g = 1; g < result->gate_count; g++)
+            if (result->gate_lower[g] < result->gate_lower[weakest]) weakest = g;
+        task_cell(table, all, result->task);
+        table_cell(table, "%d/%d", result->clear, result->samples);
+        table_cell(table, "%.3f", result->lower);
+        table_cell(table, "%s", all->race->course->tracks[result->task.track].gates[weakest].name);
+        table_cell(table, "%.3f", result->gate_lower[weakest]);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+}
+
 void show_certification(const Certification *all)
 {
     show_plans(all);
@@ -466,4 +559,7 @@ void show_certification(const Certification *all)
     show_factored_or_joint(all);
     show_gates(all);
     show_held_out_gates(all);
+    show_interaction(all);
+    show_exact_plans(all);
+    if (all->passage) show_passage(all);
 }

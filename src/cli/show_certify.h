@@ -3,6 +3,8 @@
 #define FACET_CLI_SHOW_CERTIFY_H
 
 #include "base/json.h"
+#include "certify/exact.h"
+#include "certify/passage.h"
 #include "certify/path.h"
 #include "certify/study.h"
 
@@ -15,6 +17,11 @@ typedef struct Certification {
     CertifyOptions options;
     CertifyStudy study;
     CertifyDiagnostics diagnostics;
+    ExactProducts products;
+    ExactPlan *exact; // [exact_count], of every feasible task
+    int exact_count;
+    PassageOptions passage_options;
+    PassageResult *passage; // [options.task_count]; NULL when no rollouts were asked for
 } Certification;
 
 // The record of a task's main plan.
@@ -29,6 +36,9 @@ double command_bound(const PlanCertificate *plan);
 
 // "not certified: C_LTV is not finite at step 3 of 50", or an empty text.
 void describe_failure(char out[240], const CertifyRecord *record);
+
+// The greatest of each number over the products, and whether Theorem 1 held on all.
+InteractionReport worst_interaction(const Certification *all);
 
 void show_certification(const Certification *all);
 Json *json_from_certification(const Certification *all);
