@@ -2,82 +2,76 @@
 #include "certify/record.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- Structs of numbers -------------------------------------------------------------------------
 
-static void set_bound(Json *object, const char *key, CertifyBound bound)
+// The name of a double in a struct, and where it is.
+typedef struct Field {
+    const char *key;
+    size_t offset;
+} Field;
+
+#define FIELD(type, member)                                                                        \
+    {                                                                                              \
+#member, offsetof(type, member)                                                            \
+    }
+#define COUNT(fields) (int)(sizeof(fields) / sizeof *(fields))
+
+static const Field plan_fields[] = {
+    FIELD(PlanCertificate, eps_s),
+    FIELD(PlanCertificate, actual),
+    FIELD(PlanCertificate, linear),
+    FIELD(PlanCertificate, amplification),
+};
+
+static const Field gate_fields[] = {
+    FIELD(GateRecord, miss),  FIELD(GateRecord, radius), FIELD(GateRecord, disturbance),
+    FIELD(GateRecord, reach), FIELD(GateRecord, slope),
+};
+
+static const Field check_fields[] = {
+    FIELD(GateCheck, shift_mean), FIELD(GateCheck, shift_max), FIELD(GateCheck, gap_mean),
+    FIELD(GateCheck, gap_max),    FIELD(GateCheck, relative),  FIELD(GateCheck, ratio_largest),
+};
+
+static const Field loop_fields[] = {
+    FIELD(ClosedLoop, step),       FIELD(ClosedLoop, ratio),        FIELD(ClosedLoop, entry),
+    FIELD(ClosedLoop, gain),       FIELD(ClosedLoop, gain_bound),   FIELD(ClosedLoop, oblique),
+    FIELD(ClosedLoop, lambda_fit), FIELD(ClosedLoop, lambda_worst), FIELD(ClosedLoop, lambda_mark),
+    FIELD(ClosedLoop, gain_seen),  FIELD(ClosedLoop, gust_seen),    FIELD(ClosedLoop, gust_bound),
+};
+
+static const Field constant_fields[] = {
+    FIELD(TubeConstants, lambda),
+    FIELD(TubeConstants, b_kappa),
+    FIELD(TubeConstants, w),
+};
+
+static void set_fields(Json *object, const void *base, const Field *fields, int count)
 {
-    Json *out = json_object();
-    json_set_number(out, "value", bound.value);
-    json_set_number(out, "step", bound.step);
-    json_set(object, key, out);
+    for (int i = 0; i < count; i++)
+        json_set_number(object, fields[i].key,
+                        *(const double *)((const char *)base + fields[i].offset));
 }
 
-static Json *json_from_gate(const GateRecord *gate)
-{
-    Json *out = json_object();
-    json_set_bool(out, "crossed", gate->crossed);
-    json_set_number(out, "miss", gate->miss);
-    json_set_number(out, "radius", gate->radius);
-    json_set_number(out, "disturbance", gate->disturbance);
-    json_set_number(out, "reach", gate->reach);
-    json_set_number(out, "slope", gate->slope);
-    json_set_bool(out, "certified", gate->certified);
-    return out;
-}
-
-static Json *json_from_check(const GateCheck *check)
-{
-    Json *out = json_object();
-    json_set_number(out, "compared", check->compared);
-    json_set_number(out, "lost", check->lost);
-    json_set_number(out, "shift_mean", check->shift_mean);
-    json_set_number(out, "shift_max", check->shift_max);
-    json_set_number(out, "gap_mean", check->gap_mean);
-    json_set_number(out, "gap_max", check->gap_max);
-    json_set_number(out, "relative", check->relative);
-    json_set_number(out, "ratio_largest", check->ratio_largest);
-    return out;
-}
-
-Json *json_from_record(const CertifyRecord *record, const Course *course)
-{
-    Json *out = json_object(), *gates = json_array();
-    const PlanCertificate *plan = &record->plan;
-    char task[2 * COURSE_NAME_MAX + 2];
-    snprintf(task, sizeof task, "%s/%s", course->tracks[record->task.track].name,
-             course->openings[record->task.opening].name);
-    json_set_string(out, "task", task);
-    json_set_number(out, "steps", record->steps);
-    json_set_number(out, "turn", record->turn);
-    if (record->failure[0]) json_set_string(out, "failure", record->failure);
-    set_bound(out, "ltv", plan->ltv);
-    set_bound(out, "ode", plan->ode);
-    set_bound(out, "product", plan->product);
-    set_bound(out, "path", plan->path);
-    json_set_number(out, "eps_s", plan->eps_s);
-    json_set_number(out, "actual", plan->actual);
-    json_set_number(out, "linear", plan->linear);
-    json_set_number(out, "amplification", plan->amplification);
-    for (int g = 0; g < record->gate_count; g++)
-        json_push(gates, json_from_gate(&record->gates[g]));
-    json_set(out, "gates", gates);
-    json_set(out, "check", json_from_check(&record->check));
-    return out;
-}
-
-// ---- Reading ------------------------------------------------------------------------------------
-
-// A member that is a number, or null where it was not finite.
+// A number that was not finite is null in the file, and not a number here.
 static Status read_number(double *out, const JsonRef *object, const char *key)
 {
     JsonRef at;
     TRY(json_member(&at, object, key));
     if (!json_number(out, &at, -INFINITY, INFINITY).ok) *out = nan("");
+    return status_ok();
+}
+
+static Status read_fields(void *base, const JsonRef *object, const Field *fields, int count)
+{
+    for (int i = 0; i < count; i++)
+        TRY(read_number((double *)((char *)base + fields[i].offset), object, fields[i].key));
     return status_ok();
 }
 
@@ -96,6 +90,71 @@ static Status read_bool(bool *out, const JsonRef *object, const char *key)
     return json_bool(out, &at);
 }
 
+// ---- Writing ------------------------------------------------------------------------------------
+
+static void set_bound(Json *object, const char *key, CertifyBound bound)
+{
+    Json *out = json_object();
+    json_set_number(out, "value", bound.value);
+    json_set_number(out, "step", bound.step);
+    json_set(object, key, out);
+}
+
+static Json *json_from_gate(const GateRecord *gate)
+{
+    Json *out = json_object();
+    json_set_bool(out, "crossed", gate->crossed);
+    set_fields(out, gate, gate_fields, COUNT(gate_fields));
+    json_set_bool(out, "certified", gate->certified);
+    json_set_bool(out, "certified_still", gate->certified_still);
+    return out;
+}
+
+Json *json_from_check(const GateCheck *check)
+{
+    Json *out = json_object();
+    json_set_number(out, "compared", check->compared);
+    json_set_number(out, "lost", check->lost);
+    set_fields(out, check, check_fields, COUNT(check_fields));
+    return out;
+}
+
+Json *json_from_loop(const ClosedLoop *loop)
+{
+    Json *out = json_object();
+    json_set_bool(out, "contracts", loop->contracts);
+    json_set_number(out, "marks", loop->marks);
+    set_fields(out, &loop->constants, constant_fields, COUNT(constant_fields));
+    set_fields(out, loop, loop_fields, COUNT(loop_fields));
+    return out;
+}
+
+Json *json_from_record(const CertifyRecord *record, const Course *course)
+{
+    Json *out = json_object(), *gates = json_array();
+    const PlanCertificate *plan = &record->plan;
+    char task[2 * COURSE_NAME_MAX + 2];
+    snprintf(task, sizeof task, "%s/%s", course->tracks[record->task.track].name,
+             course->openings[record->task.opening].name);
+    json_set_string(out, "task", task);
+    json_set_number(out, "steps", record->steps);
+    json_set_number(out, "turn", record->turn);
+    if (record->failure[0]) json_set_string(out, "failure", record->failure);
+    set_bound(out, "ltv", plan->ltv);
+    set_bound(out, "ode", plan->ode);
+    set_bound(out, "product", plan->product);
+    set_bound(out, "path", plan->path);
+    set_fields(out, plan, plan_fields, COUNT(plan_fields));
+    for (int g = 0; g < record->gate_count; g++)
+        json_push(gates, json_from_gate(&record->gates[g]));
+    json_set(out, "gates", gates);
+    json_set(out, "check", json_from_check(&record->check));
+    json_set(out, "loop", json_from_loop(&record->loop));
+    return out;
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
 static Status read_bound(CertifyBound *out, const JsonRef *object, const char *key)
 {
     JsonRef at;
@@ -107,12 +166,9 @@ static Status read_bound(CertifyBound *out, const JsonRef *object, const char *k
 static Status read_gate(GateRecord *gate, const JsonRef *at)
 {
     TRY(read_bool(&gate->crossed, at, "crossed"));
-    TRY(read_number(&gate->miss, at, "miss"));
-    TRY(read_number(&gate->radius, at, "radius"));
-    TRY(read_number(&gate->disturbance, at, "disturbance"));
-    TRY(read_number(&gate->reach, at, "reach"));
-    TRY(read_number(&gate->slope, at, "slope"));
-    return read_bool(&gate->certified, at, "certified");
+    TRY(read_fields(gate, at, gate_fields, COUNT(gate_fields)));
+    TRY(read_bool(&gate->certified, at, "certified"));
+    return read_bool(&gate->certified_still, at, "certified_still");
 }
 
 static Status read_check(GateCheck *check, const JsonRef *object)
@@ -121,12 +177,17 @@ static Status read_check(GateCheck *check, const JsonRef *object)
     TRY(json_member(&at, object, "check"));
     TRY(read_int(&check->compared, &at, "compared"));
     TRY(read_int(&check->lost, &at, "lost"));
-    TRY(read_number(&check->shift_mean, &at, "shift_mean"));
-    TRY(read_number(&check->shift_max, &at, "shift_max"));
-    TRY(read_number(&check->gap_mean, &at, "gap_mean"));
-    TRY(read_number(&check->gap_max, &at, "gap_max"));
-    TRY(read_number(&check->relative, &at, "relative"));
-    return read_number(&check->ratio_largest, &at, "ratio_largest");
+    return read_fields(check, &at, check_fields, COUNT(check_fields));
+}
+
+static Status read_loop(ClosedLoop *loop, const JsonRef *object)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, "loop"));
+    TRY(read_bool(&loop->contracts, &at, "contracts"));
+    TRY(read_int(&loop->marks, &at, "marks"));
+    TRY(read_fields(&loop->constants, &at, constant_fields, COUNT(constant_fields)));
+    return read_fields(loop, &at, loop_fields, COUNT(loop_fields));
 }
 
 static Status read_plan(PlanCertificate *plan, const JsonRef *at, int steps)
@@ -136,10 +197,7 @@ static Status read_plan(PlanCertificate *plan, const JsonRef *at, int steps)
     TRY(read_bound(&plan->ode, at, "ode"));
     TRY(read_bound(&plan->product, at, "product"));
     TRY(read_bound(&plan->path, at, "path"));
-    TRY(read_number(&plan->eps_s, at, "eps_s"));
-    TRY(read_number(&plan->actual, at, "actual"));
-    TRY(read_number(&plan->linear, at, "linear"));
-    return read_number(&plan->amplification, at, "amplification");
+    return read_fields(plan, at, plan_fields, COUNT(plan_fields));
 }
 
 Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *course)
@@ -155,6 +213,7 @@ Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *
         TRY(json_member_string(record->failure, sizeof record->failure, at, "failure"));
     TRY(read_plan(&record->plan, at, record->steps));
     TRY(read_check(&record->check, at));
+    TRY(read_loop(&record->loop, at));
     TRY(json_member(&gates, at, "gates"));
     TRY(json_length(&record->gate_count, &gates));
     if (record->gate_count > TRACK_GATES_MAX) return json_wrong(&gates, "the gates of a track");

@@ -12,7 +12,8 @@
 
 enum { CHECK_CHANGES = 16 }; // random changes of a plan that its gates' slopes are checked on
 
-// ---- Gates --------------------------------------------------------------------------------------
+// ---- The flight
+// -----------------------------------------------------------------------------------
 
 // The changes of a plan that its slopes are checked on: the joint plan's difference from it, and
 // random ones as long as the bound of that difference.
@@ -31,9 +32,10 @@ static Status check_gates(GateCheck *check, const GateSensitivity *sensitivity, 
     return status;
 }
 
-static Status certify_gates(CertifyRecord *record, GateSensitivity *sensitivity,
-                            const Certifier *certifier, const Race *race, const Policy *policy,
-                            const CertifyOptions *options)
+// What depends on the flight of the plan: its gates and the closed loop along it.
+static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity,
+                             const Certifier *certifier, const Race *race, const Policy *policy,
+                             const CertifyOptions *options)
 {
     const DenoisingPath *path = certifier_path(certifier);
     double actions[PLAN_SIZE], c2[SCHEDULE_STEPS_MAX], eps[SCHEDULE_STEPS_MAX];
@@ -61,10 +63,19 @@ static Status certify_gates(CertifyRecord *record, GateSensitivity *sensitivity,
             .reach = radius[g].reach,
             .slope = slope->norm,
             .certified = gate_certified(sensitivity, g, radius[g].radius, disturbance[g]),
+            .certified_still = gate_certified(sensitivity, g, radius[g].radius, 0.0),
         };
     }
-    return check_gates(&record->check, sensitivity, race, record, chunk, policy, path,
-                       options->seed);
+    TRY(check_gates(&record->check, sensitivity, race, record, chunk, policy, path, options->seed));
+    ClosedLoopOptions loop = closed_loop_defaults();
+    loop.gusts = options->gusts;
+    loop.draws = options->gust_flights;
+    loop.seed = options->seed;
+    // A flight too short to measure does not contract as far as one can tell.
+    if (!closed_loop_measure(&record->loop, race, record->task, chunk, policy->normalizer, &loop)
+             .ok)
+        record->loop = (ClosedLoop){.constants = {1.0, INFINITY, INFINITY}};
+    return status_ok();
 }
 
 // ---- What there is to do ------------------------------------------------------------------------
@@ -131,7 +142,7 @@ static Status certify_job(CertifyRecord *record, const Job *job, Certifier *cert
     if (job->steps != options->steps || job->turn > 0) return status_ok();
     GateSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
     if (!sensitivity) return status_fail("out of memory for the gates");
-    status = certify_gates(record, sensitivity, certifier, race, policy, options);
+    status = certify_flight(record, sensitivity, certifier, race, policy, options);
     free(sensitivity);
     return status;
 }

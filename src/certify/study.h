@@ -17,8 +17,8 @@ typedef struct CertifyOptions {
     int seeds;                  // seed, seed + 1, ...
     int sweep[STUDY_SWEEP_MAX]; // further numbers of steps, with the first seed
     int sweep_count;
-    double gusts;      // m/s, of the gates' disturbance; 0 is still air
-    int gust_flights;  // that the largest shift is taken over
+    double gusts;      // m/s, of the gates' disturbance and of w; 0 is still air
+    int gust_flights;  // that the largest disturbance is taken over
     const char *state; // file that records wait in; NULL for none
     const char *study; // names the policy and whatever else results depend on
     bool quiet;

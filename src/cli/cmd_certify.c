@@ -179,6 +179,7 @@ int cmd_certify(int argc, char **argv)
                               .study = {.preset = "race"},
                               .steps = 50,
                               .seeds = 1,
+                              .gusts = demo_defaults().gust_speed,
                               .passage = passage_defaults()};
     command.passage.samples = 0;
     const Option options[] = {
@@ -192,7 +193,7 @@ int cmd_certify(int argc, char **argv)
         option_flag("sweep", &command.sweep,
                     "also certify with 10, 20, 30, 50 and 100 denoising steps"),
         option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
-                      "standard deviation of the wind that gates are certified in"),
+                      "standard deviation of the wind that flights are certified in"),
         option_int("samples", &command.passage.samples, "N", 0, 1000000,
                    "also fly N rollouts a task and bound the probability of passage"),
         option_double("confidence", &command.passage.confidence, "C", -INFINITY, INFINITY,

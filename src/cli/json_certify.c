@@ -33,22 +33,9 @@ static Json *json_from_gates(const CertifyRecord *record, const Course *course)
         json_set_number(entry, "sensitivity", gate->slope);
         json_set_number(entry, "half_width", course->openings[record->task.opening].half_width);
         json_set_bool(entry, "certified", gate->certified);
+        json_set_bool(entry, "certified_still", gate->certified_still);
         json_push(out, entry);
     }
-    return out;
-}
-
-static Json *json_from_check(const GateCheck *check)
-{
-    Json *out = json_object();
-    json_set_number(out, "compared", check->compared);
-    json_set_number(out, "lost", check->lost);
-    json_set_number(out, "shift_mean", check->shift_mean);
-    json_set_number(out, "shift_max", check->shift_max);
-    json_set_number(out, "gap_mean", check->gap_mean);
-    json_set_number(out, "gap_max", check->gap_max);
-    json_set_number(out, "relative", check->relative);
-    json_set_number(out, "ratio_largest", check->ratio_largest);
     return out;
 }
 
@@ -59,6 +46,16 @@ static Json *json_from_passage(const PassageResult *result)
     json_set_number(out, "clear", result->clear);
     for (int g = 0; g < result->gate_count; g++) json_push_number(gates, result->gate_lower[g]);
     json_set(out, "gate_lower_bounds", gates);
+    return out;
+}
+
+static Json *json_from_constants(const Certification *all)
+{
+    TubeConstants constants = measured_constants(all);
+    Json *out = json_object();
+    json_set_number(out, "lambda", constants.lambda);
+    json_set_number(out, "b_kappa", constants.b_kappa);
+    json_set_number(out, "w", constants.w);
     return out;
 }
 
@@ -140,6 +137,10 @@ static Json *json_from_task(const Certification *all, int t)
     json_set_number(out, "r_ss_default", tube_radius(tube_paper_constants(), command_bound(plan)));
     json_set_number(out, "r_ss_default_path",
                     tube_radius(tube_paper_constants(), plan->path.value));
+    json_set_number(out, "r_ss_measured", tube_radius(record->loop.constants, command_bound(plan)));
+    json_set_number(out, "r_ss_measured_path",
+                    tube_radius(record->loop.constants, plan->path.value));
+    json_set(out, "closed_loop", json_from_loop(&record->loop));
     json_set_number(residual, "actual", plan->actual);
     json_set_number(residual, "linearised", plan->linear);
     set_bound(residual, "ltv", plan->path);
@@ -221,6 +222,7 @@ Json *json_from_certification(const Certification *all)
     json_set_number(out, "gusts", all->options.gusts);
     for (int t = 0; t < all->options.task_count; t++) json_push(tasks, json_from_task(all, t));
     json_set(out, "tasks", tasks);
+    json_set(out, "constants", json_from_constants(all));
     json_set(out, "eps_d", json_from_spread(d->eps_d));
     for (int f = 0; f < d->factors; f++) {
         char key[8] = {'l', (char)('1' + f), '\0'};

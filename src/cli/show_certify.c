@@ -26,6 +26,17 @@ bool task_certified(const CertifyRecord *record)
 
 double command_bound(const PlanCertificate *plan) { return plan->ltv.value * plan->eps_s; }
 
+TubeConstants measured_constants(const Certification *all)
+{
+    int count = all->options.task_count;
+    ClosedLoop *loops = calloc((size_t)count, sizeof *loops);
+    TubeConstants worst = {1.0, nan(""), nan("")};
+    for (int t = 0; loops && t < count; t++) loops[t] = main_record(all, t)->loop;
+    if (loops) worst = closed_loop_worst(loops, count);
+    free(loops);
+    return worst;
+}
+
 static const char *track_of(const Certification *all, CourseTask task)
 {
     return all->race->course->tracks[task.track].name;
@@ -402,7 +413,7 @@ static void show_gates(const Certification *all)
         {"miss m", TABLE_RIGHT}, {"R_g", TABLE_RIGHT},       {"gusts", TABLE_RIGHT},
         {"sum", TABLE_RIGHT},    {"limit", TABLE_RIGHT},     {"", TABLE_LEFT}};
     const Course *course = all->race->course;
-    int tasks = 0, whole = 0, gates = 0, certified = 0;
+    int tasks = 0, whole = 0, gates = 0, certified = 0, still = 0, still_gates = 0;
     printf("\nGates certified, and each task's tightest gate (gusts of %g m/s, * is held out)\n\n",
            all->options.gusts);
     Table *table = table_create(heads, COLUMNS(heads));
@@ -412,7 +423,10 @@ static void show_gates(const Certification *all)
         int count = 0, tightest = tightest_gate(record);
         if (record->gate_count == 0) continue;
         for (int g = 0; g < record->gate_count; g++) count += record->gates[g].certified;
-        tasks++, whole += task_certified(record);
+        int calm = 0;
+        for (int g = 0; g < record->gate_count; g++) calm += record->gates[g].certified_still;
+        tasks++, whole += task_certified(record), still += calm == record->gate_count;
+        still_gates += calm;
         gates += record->gate_count, certified += count;
         task_cell(table, all, task);
         table_cell(table, "%d/%d", count, record->gate_count);
@@ -422,8 +436,10 @@ static void show_gates(const Certification *all)
     }
     table_print(table, stdout);
     table_destroy(table);
-    printf("\n%d of %d tasks certified whole, %d of %d gates (paper: %d of %d tasks).\n", whole,
-           tasks, certified, gates, paper_tube.certified, paper_tube.tasks);
+    printf(
+        "\n%d of %d tasks certified whole and %d of %d gates; in still air %d tasks and %d gates\n"
+        "(paper: %d of %d tasks).\n",
+        whole, tasks, certified, gates, still, still_gates, paper_tube.certified, paper_tube.tasks);
 }
 
 static void show_held_out_gates(const Certification *all)
@@ -452,6 +468,41 @@ static void show_held_out_gates(const Certification *all)
     }
     table_print(table, stdout);
     table_destroy(table);
+}
+
+// ---- The closed loop ----------------------------------------------------------------------------
+
+static void show_loops(const Certification *all)
+{
+    const TableColumn heads[] = {
+        {"task", TABLE_LEFT},     {"lambda", TABLE_RIGHT},   {"B m", TABLE_RIGHT},
+        {"w m", TABLE_RIGHT},     {"R_ss m", TABLE_RIGHT},   {"by steps", TABLE_RIGHT},
+        {"paper's", TABLE_RIGHT}, {"by steps", TABLE_RIGHT}, {"limit", TABLE_RIGHT}};
+    printf(
+        "\nClosed-loop constants measured along each plan, steps of %g s, and the tube R_ss with\n"
+        "them and with the paper's (0.9, 0.05, 0.01)\n\n",
+        closed_loop_defaults().step);
+    Table *table = table_create(heads, COLUMNS(heads));
+    for (int t = 0; t < all->options.task_count; t++) {
+        const CertifyRecord *record = main_record(all, t);
+        const PlanCertificate *plan = &record->plan;
+        TubeConstants measured = record->loop.constants, paper = tube_paper_constants();
+        if (record->gate_count == 0) continue;
+        task_cell(table, all, record->task);
+        number_cell(table, record->loop.contracts ? measured.lambda : nan(""));
+        number_cell(table, measured.b_kappa);
+        number_cell(table, measured.w);
+        number_cell(table, tube_radius(measured, command_bound(plan)));
+        number_cell(table, tube_radius(measured, plan->path.value));
+        number_cell(table, tube_radius(paper, command_bound(plan)));
+        number_cell(table, tube_radius(paper, plan->path.value));
+        table_cell(table, "%.3f", all->race->course->openings[record->task.opening].half_width);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+    TubeConstants worst = measured_constants(all);
+    printf("\nFor all tasks: lambda %.3f, B %.3g m a normalised unit, w %.3g m.\n", worst.lambda,
+           worst.b_kappa, worst.w);
 }
 
 // ---- Exact interaction --------------------------------------------------------------------------
@@ -554,6 +605,7 @@ void show_certification(const Certification *all)
     if (all->options.sweep_count > 0) show_sweep(all);
     show_diagnostics(all);
     show_factored_or_joint(all);
+    show_loops(all);
     show_gates(all);
     show_held_out_gates(all);
     show_interaction(all);

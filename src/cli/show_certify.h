@@ -30,6 +30,9 @@ const CertifyRecord *main_record(const Certification *all, int task);
 // A task counts as certified when all its gates are.
 bool task_certified(const CertifyRecord *record);
 
+// Constants that hold along every task's plan; not finite when there is none that contracts.
+TubeConstants measured_constants(const Certification *all);
+
 // C eps of Corollary "ss" as the paper takes it, C_LTV max_k ||d eps_k||; not finite when C_LTV is
 // not.
 double command_bound(const PlanCertificate *plan);
