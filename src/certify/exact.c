@@ -14,27 +14,16 @@ enum { SIZE = CHUNK_KEYPOINTS * CHUNK_CHANNELS };
 typedef struct Exact {
     const Race *race;
     const Policy *policy;
-    int track, size;             // the policy's factors
     SamplerPlan network, scores; // the same steps, as the network predicts and with x0
 } Exact;
 
 static Status begin(Exact *e, const Race *race, const Policy *policy, int steps)
 {
-    const FactorSpace *space = policy->space;
     *e = (Exact){.race = race, .policy = policy};
-    if (policy_horizon(policy) != CHUNK_KEYPOINTS || policy_dim(policy) != CHUNK_CHANNELS)
-        return status_fail("exact scores: expected a policy with chunks of %d x %d, found %d x %d",
-                           CHUNK_KEYPOINTS, CHUNK_CHANNELS, policy_horizon(policy),
-                           policy_dim(policy));
     if (policy->networks != 1 || policy->net->config.factors == 0)
         return status_fail("exact scores: expected a policy with one network that is shown "
                            "factors, found a %s policy",
                            policy_method_name(policy->method));
-    if (factor_count(space) != 2)
-        return status_fail("exact scores: expected the factors track and size, found %d factors",
-                           factor_count(space));
-    TRY(factor_find(&e->track, space, "track"));
-    TRY(factor_find(&e->size, space, "size"));
     SamplerConfig config = {.kind = SAMPLER_DDIM,
                             .steps = steps > 0 ? steps : policy->default_steps,
                             .spacing = policy->spacing,
@@ -45,16 +34,12 @@ static Status begin(Exact *e, const Race *race, const Policy *policy, int steps)
     return sampler_plan(&e->scores, &policy->schedule, config);
 }
 
-// The policy's task of the same names.
+// The policy's task of the same names, with values that it was trained on.
 static Status policy_task(FactorTask *out, const Exact *e, CourseTask task)
 {
-    const Course *course = e->race->course;
     const FactorSpace *space = e->policy->space;
-    *out = factor_task_null();
-    TRY(factor_find_value(&out->value[e->track], space, e->track, course->tracks[task.track].name));
-    TRY(factor_find_value(&out->value[e->size], space, e->size,
-                          course->openings[task.opening].name));
-    for (int f = 0; f < 2; f++)
+    TRY(race_policy_task(out, e->policy, e->race, task));
+    for (int f = 0; f < factor_count(space); f++)
         if (!policy_knows(e->policy, f, out->value[f]))
             return status_fail("exact scores: the policy never saw %s '%s'", factor_name(space, f),
                                factor_value_name(space, f, out->value[f]));
@@ -91,8 +76,9 @@ static Status make_mixture(Mixture **mixture, const Exact *e, const CourseTask *
     *mixture = NULL;
     for (int i = 0; i < count && status.ok; i++) {
         double *centre = centres + (size_t)i * SIZE;
+        status = policy_task(&factors[i], e, tasks[i]); // its chunks are the course's
         factors[i] = race_factor_task(tasks[i]);
-        status = expert_actions(centre, e->race, tasks[i]);
+        if (status.ok) status = expert_actions(centre, e->race, tasks[i]);
         if (status.ok) normalizer_apply(centre, e->policy->normalizer, centre, CHUNK_KEYPOINTS);
     }
     if (status.ok) status = mixture_create(mixture, centres, factors, NULL, count, 2, SIZE);
@@ -298,11 +284,28 @@ static int find_nearest(const Mixture *training, const double *x)
     return nearest;
 }
 
+// Whether every value of a task is that of a training task which is feasible here.
+static Status check_shown(const Mixture *training, const Race *race, CourseTask task)
+{
+    for (int f = 0; f < 2; f++) {
+        FactorTask shown = factor_task_null();
+        bool found = false;
+        shown.value[f] = race_factor_task(task).value[f];
+        for (int i = 0; i < training->count; i++) found |= mixture_fits(training, i, shown);
+        if (!found)
+            return status_fail("exact scores: no feasible training task has %s '%s'",
+                               factor_name(race->factors, f),
+                               factor_value_name(race->factors, f, shown.value[f]));
+    }
+    return status_ok();
+}
+
 static Status plan_exactly(ExactPlan *plan, const Exact *e, const Mixture *training,
                            const float *network, int number, uint64_t seed)
 {
     const Normalizer *normalizer = e->policy->normalizer;
     double truth[SIZE], actions[SIZE];
+    TRY(check_shown(training, e->race, plan->task));
     TRY(expert_actions(truth, e->race, plan->task));
     for (int i = 0; i < SIZE; i++) actions[i] = (double)network[i];
     normalizer_invert(actions, normalizer, actions, CHUNK_KEYPOINTS);

@@ -94,12 +94,49 @@ static void policies_without_one_network_for_factors_are_refused(void **state)
     }
 }
 
+static void policies_of_other_chunks_are_refused(void **state)
+{
+    (void)state;
+    Policy *waves;
+    ExactProducts products;
+    ExactPlan plans[4];
+    int count;
+    TrainOptions training = tiny_training();
+    TrainSummary summary;
+    training.epochs = 1;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    assert_ok(policy_train(&summary, "waves.h5", "waves", &training));
+    assert_ok(policy_load(&waves, "waves"));
+    assert_refused(exact_products(&products, race, waves, 5, 1, NULL),
+                   "expected a policy with chunks of 32 x 4, found 6 x 2");
+    assert_refused(exact_plans(plans, &count, race, waves, 5, 1),
+                   "expected a policy with chunks of 32 x 4, found 6 x 2");
+    policy_destroy(waves);
+}
+
+// A course on which the only training task of a track has become infeasible.
+static void values_without_a_feasible_training_task_are_refused(void **state)
+{
+    (void)state;
+    ExactPlan plans[4];
+    int count;
+    CourseTask task;
+    assert_ok(course_find_task(&task, race->course, "straight/small"));
+    SpeedCell *cell = &race->speeds.cells[task.track * race->speeds.openings + task.opening];
+    cell->feasible = false;
+    assert_refused(exact_plans(plans, &count, race, policy, 5, 1),
+                   "no feasible training task has track 'straight'");
+    cell->feasible = true;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_product_of_the_course_obeys_the_theorem),
         cmocka_unit_test(exact_plans_of_training_tasks_are_the_experts),
         cmocka_unit_test(policies_without_one_network_for_factors_are_refused),
+        cmocka_unit_test(policies_of_other_chunks_are_refused),
+        cmocka_unit_test(values_without_a_feasible_training_task_are_refused),
     };
     return cmocka_run_group_tests(tests, open_study, close_study);
 }
