@@ -145,6 +145,7 @@ Json *json_from_record(const CertifyRecord *record, const Course *course)
     set_bound(out, "product", plan->product);
     set_bound(out, "path", plan->path);
     set_fields(out, plan, plan_fields, COUNT(plan_fields));
+    json_set_number(out, "tube", record->tube);
     for (int g = 0; g < record->gate_count; g++)
         json_push(gates, json_from_gate(&record->gates[g]));
     json_set(out, "gates", gates);
@@ -212,6 +213,7 @@ Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *
     if (json_has(at, "failure"))
         TRY(json_member_string(record->failure, sizeof record->failure, at, "failure"));
     TRY(read_plan(&record->plan, at, record->steps));
+    TRY(read_number(&record->tube, at, "tube"));
     TRY(read_check(&record->check, at));
     TRY(read_loop(&record->loop, at));
     TRY(json_member(&gates, at, "gates"));

@@ -27,6 +27,8 @@ typedef struct CertifyRecord {
     int turn;          // of the study's seeds: its seed is the first one + turn
     char failure[200]; // why there is no certificate at all; empty when there is one
     PlanCertificate plan;
+    double tube;    // m, largest distance at equal times of the flights of the composed and the
+                    // joint plan; of first seeds only, NaN for the others
     int gate_count; // 0 unless this record has its flight certified: what follows
     GateRecord gates[TRACK_GATES_MAX];
     GateCheck check; // of the gates' slopes, on changes as long as the plan's own bound

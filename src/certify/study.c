@@ -15,6 +15,56 @@ enum { CHECK_CHANGES = 16 }; // random changes of a plan that its gates' slopes 
 // ---- The flight
 // -----------------------------------------------------------------------------------
 
+enum { TUBE_SAMPLES = 4096 };
+#define TUBE_INTERVAL 0.05 // s
+
+typedef struct TubeTrace {
+    double times[TUBE_SAMPLES], arcs[TUBE_SAMPLES];
+    QuadState states[TUBE_SAMPLES];
+    FlightTrace trace;
+} TubeTrace;
+
+static Status fly_normalised(TubeTrace *out, const Race *race, CourseTask task,
+                             const Policy *policy, const double *plan)
+{
+    double actions[PLAN_SIZE];
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    Reference reference;
+    QuadState start;
+    normalizer_invert(actions, policy->normalizer, plan, CHUNK_KEYPOINTS);
+    chunk_from_actions(chunk, actions);
+    TRY(reference_from_chunk(&reference, chunk));
+    TRY(task_start(&start, race, task));
+    out->trace = (FlightTrace){.interval = TUBE_INTERVAL,
+                               .capacity = TUBE_SAMPLES,
+                               .times = out->times,
+                               .states = out->states,
+                               .arcs = out->arcs};
+    FlightSetup setup = race_setup(race, task);
+    flight_fly(&setup, &reference, start, &out->trace);
+    return status_ok();
+}
+
+// max_t |x_t - x_t'| of the composed and the joint plan's flights (paper, Table "DDIM step sweep"),
+// as long as both fly. A plan that cannot be flown has no tube.
+static Status measure_tube(double *tube, const Race *race, CourseTask task, const Policy *policy,
+                           const DenoisingPath *path)
+{
+    TubeTrace *traces = calloc(2, sizeof *traces);
+    *tube = nan("");
+    if (!traces) return status_fail("out of memory for the flights");
+    const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
+    if (fly_normalised(&traces[0], race, task, policy, end).ok &&
+        fly_normalised(&traces[1], race, task, policy, path->joint_end).ok) {
+        *tube = 0.0;
+        for (int i = 0; i < traces[0].trace.count && i < traces[1].trace.count; i++)
+            *tube = fmax(*tube, vec3_norm(vec3_sub(traces[0].states[i].pos_world,
+                                                   traces[1].states[i].pos_world)));
+    }
+    free(traces);
+    return status_ok();
+}
+
 // The changes of a plan that its slopes are checked on: the joint plan's difference from it, and
 // random ones as long as the bound of that difference.
 static Status check_gates(GateCheck *check, const GateSensitivity *sensitivity, const Race *race,
@@ -135,11 +185,15 @@ static Status certify_job(CertifyRecord *record, const Job *job, Certifier *cert
     if (!status.ok) { // sampling that leaves the finite numbers is a result
         snprintf(record->failure, sizeof record->failure, "%.190s", status.text);
         const CertifyBound none = {nan(""), 0};
+        record->tube = nan("");
         record->plan = (PlanCertificate){job->steps, none,    none,    none,   none,
                                          nan(""),    nan(""), nan(""), nan("")};
         return status_ok();
     }
-    if (job->steps != options->steps || job->turn > 0) return status_ok();
+    record->tube = nan("");
+    if (job->turn > 0) return status_ok();
+    TRY(measure_tube(&record->tube, race, job->task, policy, certifier_path(certifier)));
+    if (job->steps != options->steps) return status_ok();
     GateSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
     if (!sensitivity) return status_fail("out of memory for the gates");
     status = certify_flight(record, sensitivity, certifier, race, policy, options);

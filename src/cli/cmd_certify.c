@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DIAGNOSTIC_SAMPLES = 2000, GUST_FLIGHTS = 20 };
@@ -70,7 +71,10 @@ static Status measure_interaction(Certification *all, const CertifyCommand *comm
     if (status.ok)
         status = exact_plans(all->exact, &all->exact_count, all->race, all->policy, command->steps,
                              command->common.seed);
-    return status;
+    // A policy may know too little of the course for it; the rest of the certificate stands.
+    if (!status.ok)
+        snprintf(all->no_interaction, sizeof all->no_interaction, "%.230s", status.text);
+    return status_ok();
 }
 
 static Status fly_samples(Certification *all, const CertifyCommand *command)
@@ -103,6 +107,13 @@ static Status fly_samples(Certification *all, const CertifyCommand *command)
     return status;
 }
 
+// A device or a pipe, beside which nothing can wait.
+static bool is_device(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
 static Status certify(const Race *race, const Policy *policy, const CourseTask *tasks, int count,
                       const CertifyCommand *command)
 {
@@ -112,7 +123,9 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
              name, (unsigned long long)command->common.seed, command->gusts, command->study.preset,
              command->study.quad ? command->study.quad : "default",
              command->common.courses ? command->common.courses : "shipped");
-    if (command->common.json) snprintf(state, sizeof state, "%s.state", command->common.json);
+    bool keeps = command->common.json && !is_device(command->common.json);
+    snprintf(state, sizeof state, "%s.state", keeps ? command->common.json : "");
+    if (keeps) TRY(file_check(state));
     Certification all = {.race = race,
                          .policy = policy,
                          .policy_file = command->policy,
@@ -124,7 +137,7 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
                                      .seeds = command->seeds,
                                      .gusts = command->gusts,
                                      .gust_flights = GUST_FLIGHTS,
-                                     .state = command->common.json ? state : NULL,
+                                     .state = keeps ? state : NULL,
                                      .study = study,
                                      .quiet = command->common.quiet}};
     if (command->sweep) choose_sweep(&all.options, policy);
@@ -135,7 +148,7 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
     if (status.ok) show_certification(&all);
     if (status.ok && command->common.json) {
         status = json_write(json_from_certification(&all), command->common.json);
-        if (status.ok) unlink(state);
+        if (status.ok && keeps) unlink(state);
     }
     certify_study_free(&all.study);
     exact_products_free(&all.products);

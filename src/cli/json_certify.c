@@ -140,6 +140,7 @@ static Json *json_from_task(const Certification *all, int t)
     json_set_number(out, "r_ss_measured", tube_radius(record->loop.constants, command_bound(plan)));
     json_set_number(out, "r_ss_measured_path",
                     tube_radius(record->loop.constants, plan->path.value));
+    json_set_number(out, "tube_seen", record->tube);
     json_set(out, "closed_loop", json_from_loop(&record->loop));
     json_set_number(residual, "actual", plan->actual);
     json_set_number(residual, "linearised", plan->linear);
@@ -183,6 +184,7 @@ static Json *json_from_sweep(const Certification *all)
             json_set_number(entry, "c_emp", record->plan.amplification);
             json_set_number(entry, "eps_s", record->plan.eps_s);
             set_bound(entry, "path_bound", record->plan.path);
+            json_set_number(entry, "tube_seen", record->tube);
             json_push(tasks, entry);
         }
         json_set(row, "tasks", tasks);
@@ -229,8 +231,12 @@ Json *json_from_certification(const Certification *all)
         json_set(out, key, json_from_spread(d->lipschitz[f]));
     }
     json_set(out, "l_joint", json_from_spread(d->joint));
-    json_set(out, "interaction", json_from_interaction(all));
-    json_set(out, "exact_plans", json_from_exact(all));
+    if (all->no_interaction[0]) {
+        json_set_string(out, "interaction_left_out", all->no_interaction);
+    } else {
+        json_set(out, "interaction", json_from_interaction(all));
+        json_set(out, "exact_plans", json_from_exact(all));
+    }
     if (all->passage) json_set_number(out, "confidence", all->passage_options.confidence);
     json_set(out, "by_noise_level", json_from_levels(d));
     json_set(out, "sweep", json_from_sweep(all));

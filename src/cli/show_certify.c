@@ -150,6 +150,31 @@ static double emp_radius_of(const PlanCertificate *plan)
 
 // ---- Tables -------------------------------------------------------------------------------------
 
+static const PaperLtv *paper_row(int steps)
+{
+    for (int i = 0; i < PAPER_LTV_ROWS; i++)
+        if (paper_ltv[i].steps == steps) return &paper_ltv[i];
+    return NULL;
+}
+
+// Mean, median and greatest C_LTV over the tasks, and how far it is above C_emp.
+static void show_ltv_summary(const Certification *all)
+{
+    int steps = all->options.steps;
+    const PaperLtv *paper = paper_row(steps);
+    Summary ltv = over_tasks(all, steps, 0, ltv_of, false);
+    Summary emp = over_tasks(all, steps, 0, emp_of, false);
+    if (ltv.count == 0) return;
+    printf("\nC_LTV: mean %.2f, median %.2f, max %.2f; %.0f times C_emp", ltv.mean, ltv.median,
+           ltv.max, ltv.mean / emp.mean);
+    if (paper) {
+        printf(" (paper: mean %.2f", paper->mean);
+        if (isfinite(paper->median)) printf(", median %.2f", paper->median);
+        printf(", max %.1f; %.0f times)", paper->max, paper->ratio);
+    }
+    printf(".\n");
+}
+
 static void show_plans(const Certification *all)
 {
     const TableColumn heads[] = {{"task", TABLE_LEFT},    {"C_LTV", TABLE_RIGHT},
@@ -187,6 +212,7 @@ static void show_plans(const Certification *all)
         paper_tube.gronwall, paper_tube.c_emp_least, paper_tube.c_emp_most, paper_tube.eps_s_least,
         paper_tube.eps_s_most, paper_tube.r_ss_least, paper_tube.r_ss_most, paper_tube.certified,
         paper_tube.tasks);
+    show_ltv_summary(all);
     for (int t = 0; t < all->options.task_count; t++) {
         char text[240];
         describe_failure(text, main_record(all, t));
@@ -196,11 +222,16 @@ static void show_plans(const Certification *all)
     }
 }
 
-static const PaperLtv *paper_row(int steps)
+// Over the training tasks, as the paper takes it.
+static double largest_tube(const Certification *all, int steps)
 {
-    for (int i = 0; i < PAPER_LTV_ROWS; i++)
-        if (paper_ltv[i].steps == steps) return &paper_ltv[i];
-    return NULL;
+    double largest = nan("");
+    for (int t = 0; t < all->options.task_count; t++) {
+        CourseTask task = all->options.tasks[t];
+        const CertifyRecord *record = study_record(&all->study, task, steps, 0);
+        if (record && !held_out(all, task)) largest = fmax(largest, record->tube);
+    }
+    return largest;
 }
 
 static void sweep_row(Table *table, const Certification *all, int steps)
@@ -214,25 +245,27 @@ static void sweep_row(Table *table, const Certification *all, int steps)
     table_cell(table, "%d", steps);
     number_cell(table, ltv.mean);
     number_cell(table, paper->mean);
-    number_cell(table, ltv.median);
-    number_cell(table, paper->median);
     number_cell(table, ltv.max);
     number_cell(table, paper->max);
     number_cell(table, emp.mean);
     number_cell(table, paper->c_emp);
     number_cell(table, radius.mean);
     number_cell(table, paper->r_ss);
+    number_cell(table, largest_tube(all, steps));
+    number_cell(table, paper->tube_max);
 }
 
 static void show_sweep(const Certification *all)
 {
     const TableColumn heads[] = {
-        {"N", TABLE_RIGHT},       {"C_LTV", TABLE_RIGHT}, {"paper", TABLE_RIGHT},
-        {"median", TABLE_RIGHT},  {"paper", TABLE_RIGHT}, {"max", TABLE_RIGHT},
-        {"paper", TABLE_RIGHT},   {"C_emp", TABLE_RIGHT}, {"paper", TABLE_RIGHT},
-        {"R_emp m", TABLE_RIGHT}, {"paper", TABLE_RIGHT}};
-    printf("\nDenoising steps (C_LTV over %d tasks, first seed; R_emp of C_emp)\n\n",
-           all->options.task_count);
+        {"N", TABLE_RIGHT},     {"C_LTV", TABLE_RIGHT}, {"paper", TABLE_RIGHT},
+        {"max", TABLE_RIGHT},   {"paper", TABLE_RIGHT}, {"C_emp", TABLE_RIGHT},
+        {"paper", TABLE_RIGHT}, {"R_emp", TABLE_RIGHT}, {"paper", TABLE_RIGHT},
+        {"tube", TABLE_RIGHT},  {"paper", TABLE_RIGHT}};
+    printf(
+        "\nDenoising steps (C_LTV over %d tasks, first seed; R_emp, m, of C_emp; tube, m, the\n"
+        "largest distance of the flights of the composed and the joint plan in training tasks)\n\n",
+        all->options.task_count);
     Table *table = table_create(heads, COLUMNS(heads));
     for (int i = 0; i < all->options.sweep_count; i++) sweep_row(table, all, all->options.sweep[i]);
     table_print(table, stdout);
@@ -528,6 +561,7 @@ static void show_interaction(const Certification *all)
         {"product of tasks", TABLE_LEFT}, {"G", TABLE_RIGHT},           {"M", TABLE_RIGHT},
         {"2√(GM)", TABLE_RIGHT},          {"largest gap", TABLE_RIGHT}, {"gap/bound", TABLE_RIGHT},
         {"Theorem 1", TABLE_LEFT}};
+    if (all->no_interaction[0]) printf("\nExact interaction left out: %s\n", all->no_interaction);
     if (all->products.count == 0) return;
     printf("\nExact interaction of the expert's tasks (gap/bound at the worst noise level)\n\n");
     Table *table = table_create(heads, COLUMNS(heads));

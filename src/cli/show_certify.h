@@ -18,7 +18,8 @@ typedef struct Certification {
     CertifyStudy study;
     CertifyDiagnostics diagnostics;
     ExactProducts products;
-    ExactPlan *exact; // [exact_count], of every feasible task
+    char no_interaction[240]; // why the exact interaction was left out; empty when it was not
+    ExactPlan *exact;         // [exact_count], of every feasible task
     int exact_count;
     PassageOptions passage_options;
     PassageResult *passage; // [options.task_count]; NULL when no rollouts were asked for
