@@ -46,23 +46,12 @@ static Status policy_task(FactorTask *out, const Exact *e, CourseTask task)
     return status_ok();
 }
 
-static void to_actions(double actions[SIZE], const Keypoint *chunk)
-{
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
-        double *action = actions + (size_t)i * CHUNK_CHANNELS;
-        action[0] = chunk[i].pos.x;
-        action[1] = chunk[i].pos.y;
-        action[2] = chunk[i].pos.z;
-        action[3] = chunk[i].speed;
-    }
-}
-
 static Status expert_actions(double actions[SIZE], const Race *race, CourseTask task)
 {
     Keypoint chunk[CHUNK_KEYPOINTS];
     Planner expert = race_expert();
     TRY(expert.plan(chunk, race, task, 0, expert.context));
-    to_actions(actions, chunk);
+    chunk_to_actions(actions, chunk);
     return status_ok();
 }
 

@@ -186,8 +186,15 @@ static Status certify_job(CertifyRecord *record, const Job *job, Certifier *cert
         snprintf(record->failure, sizeof record->failure, "%.190s", status.text);
         const CertifyBound none = {nan(""), 0};
         record->tube = nan("");
-        record->plan = (PlanCertificate){job->steps, none,    none,    none,   none,
-                                         nan(""),    nan(""), nan(""), nan("")};
+        record->plan = (PlanCertificate){.steps = job->steps,
+                                         .ltv = none,
+                                         .ode = none,
+                                         .product = none,
+                                         .path = none,
+                                         .eps_s = nan(""),
+                                         .actual = nan(""),
+                                         .linear = nan(""),
+                                         .amplification = nan("")};
         return status_ok();
     }
     record->tube = nan("");
@@ -309,13 +316,10 @@ Status study_diagnostics(CertifyDiagnostics *out, const Race *race, const Policy
         if (!race_policy_task(&tasks[count], policy, race, all[i]).ok ||
             !factor_split_contains(policy->training, tasks[count]))
             continue;
-        const Track *track = &race->course->tracks[all[i].track];
         Keypoint chunk[CHUNK_KEYPOINTS];
-        status = expert_chunk(chunk, track, track->points[0], race_reference_speed(race, all[i]));
-        double *row = actions + (size_t)count++ * PLAN_SIZE;
-        for (int k = 0; k < CHUNK_KEYPOINTS; k++, row += CHUNK_CHANNELS)
-            row[0] = chunk[k].pos.x, row[1] = chunk[k].pos.y, row[2] = chunk[k].pos.z,
-            row[3] = chunk[k].speed;
+        Planner expert = race_expert();
+        status = expert.plan(chunk, race, all[i], 0, expert.context);
+        chunk_to_actions(actions + (size_t)count++ * PLAN_SIZE, chunk);
     }
     if (status.ok && count == 0)
         status = status_fail("the policy was trained on none of the course's feasible tasks");
