@@ -107,6 +107,14 @@ static Status fly_samples(Certification *all, const CertifyCommand *command)
     return status;
 }
 
+static Status check_interrupt(const Certification *all)
+{
+    if (!interrupt_requested()) return status_ok();
+    return all->options.state
+               ? status_fail("interrupted; the same command goes on from %s", all->options.state)
+               : status_fail("interrupted");
+}
+
 // A device or a pipe, beside which nothing can wait.
 static bool is_device(const char *path)
 {
@@ -143,8 +151,11 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
     if (command->sweep) choose_sweep(&all.options, policy);
     Status status = certify_study(&all.study, race, policy, &all.options);
     if (status.ok) status = diagnose(&all, command);
+    if (status.ok) status = check_interrupt(&all);
     if (status.ok) status = measure_interaction(&all, command);
+    if (status.ok) status = check_interrupt(&all);
     if (status.ok) status = fly_samples(&all, command);
+    if (status.ok) status = check_interrupt(&all);
     if (status.ok) show_certification(&all);
     if (status.ok && command->common.json) {
         status = json_write(json_from_certification(&all), command->common.json);
