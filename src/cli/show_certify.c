@@ -511,7 +511,7 @@ static void show_loops(const Certification *all)
         {"task", TABLE_LEFT},     {"lambda", TABLE_RIGHT},   {"B m", TABLE_RIGHT},
         {"w m", TABLE_RIGHT},     {"R_ss m", TABLE_RIGHT},   {"by steps", TABLE_RIGHT},
         {"paper's", TABLE_RIGHT}, {"by steps", TABLE_RIGHT}, {"limit", TABLE_RIGHT}};
-    printf("\nClosed-loop constants measured along each plan, steps of %g s at most, and the tube\n"
+    printf("\nClosed-loop constants along each plan, in steps of at most %g s, and the tube\n"
            "R_ss with them and with the paper's (0.9, 0.05, 0.01)\n\n",
            closed_loop_defaults().step);
     Table *table = table_create(heads, COLUMNS(heads));
