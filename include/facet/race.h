@@ -60,8 +60,9 @@ Planner race_expert(void);
 // track and size with these names and chunks of 32 keypoints.
 Status race_policy_task(FactorTask *out, const Policy *policy, const Race *race, CourseTask task);
 
-// A policy's actions [32][4] as keypoints.
+// A policy's actions [32][4] as keypoints, and back.
 void chunk_from_actions(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions);
+void chunk_to_actions(double *actions, const Keypoint chunk[CHUNK_KEYPOINTS]);
 
 // A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
 // beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one

@@ -46,23 +46,12 @@ static Status policy_task(FactorTask *out, const Exact *e, CourseTask task)
     return status_ok();
 }
 
-static void to_actions(double actions[SIZE], const Keypoint *chunk)
-{
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
-        double *action = actions + (size_t)i * CHUNK_CHANNELS;
-        action[0] = chunk[i].pos.x;
-        action[1] = chunk[i].pos.y;
-        action[2] = chunk[i].pos.z;
-        action[3] = chunk[i].speed;
-    }
-}
-
 static Status expert_actions(double actions[SIZE], const Race *race, CourseTask task)
 {
     Keypoint chunk[CHUNK_KEYPOINTS];
     Planner expert = race_expert();
     TRY(expert.plan(chunk, race, task, 0, expert.context));
-    to_actions(actions, chunk);
+    chunk_to_actions(actions, chunk);
     return status_ok();
 }
 
@@ -98,9 +87,10 @@ static Status network_paths(float *path, const Exact *e, const CourseTask *tasks
     float *x = calloc((size_t)count * SIZE, sizeof *x);
     int *z = calloc((size_t)count * 2, sizeof *z);
     Status status = x && z ? status_ok() : status_fail("out of memory for %d paths", count);
+    const PolicySampling how = {.seed = seed};
     for (int i = 0; i < count && status.ok; i++) {
         FactorTask task;
-        sampler_noise(x + (size_t)i * SIZE, seed, (uint64_t)i, SIZE);
+        policy_noise(x + (size_t)i * SIZE, e->policy, &how, (uint64_t)i);
         status = policy_task(&task, e, tasks[i]);
         for (int f = 0; f < 2; f++) z[2 * i + f] = task.value[f];
     }
@@ -116,10 +106,10 @@ static Status network_paths(float *path, const Exact *e, const CourseTask *tasks
     return status;
 }
 
-static void noise_of(double x[SIZE], uint64_t seed, int number)
+static void noise_of(double x[SIZE], const Policy *policy, uint64_t seed, int number)
 {
     float noise[SIZE];
-    sampler_noise(noise, seed, (uint64_t)number, SIZE);
+    policy_noise(noise, policy, &(PolicySampling){.seed = seed}, (uint64_t)number);
     for (int i = 0; i < SIZE; i++) x[i] = (double)noise[i];
 }
 
@@ -141,7 +131,7 @@ static Status gather_states(double *states, const Exact *e, const Mixture *mixtu
                     (double)paths[((size_t)k * count + i) * SIZE + j];
         for (int which = 1; which < 3 && status.ok; which++) {
             double x[SIZE];
-            noise_of(x, seed, i);
+            noise_of(x, e->policy, seed, i);
             status = mixture_sample(x, path, mixture, &e->scores,
                                     which == 1 ? COMPOSE_JOINT : COMPOSE_FACTORS,
                                     race_factor_task(tasks[i]));
@@ -310,7 +300,7 @@ static Status plan_exactly(ExactPlan *plan, const Exact *e, const Mixture *train
     for (int i = 0; i < SIZE; i++) actions[i] = (double)network[i];
     normalizer_invert(actions, normalizer, actions, CHUNK_KEYPOINTS);
     plan->network = chunk_error(actions, truth);
-    noise_of(actions, seed, number);
+    noise_of(actions, e->policy, seed, number);
     TRY(mixture_sample(actions, NULL, training, &e->scores, COMPOSE_FACTORS,
                        race_factor_task(plan->task)));
     int nearest = find_nearest(training, actions);

@@ -55,6 +55,16 @@ void chunk_from_actions(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions)
         chunk[i] = (Keypoint){vec3(actions[0], actions[1], actions[2]), actions[3]};
 }
 
+void chunk_to_actions(double *actions, const Keypoint chunk[CHUNK_KEYPOINTS])
+{
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++, actions += CHUNK_CHANNELS) {
+        actions[0] = chunk[i].pos.x;
+        actions[1] = chunk[i].pos.y;
+        actions[2] = chunk[i].pos.z;
+        actions[3] = chunk[i].speed;
+    }
+}
+
 // ---- Plans --------------------------------------------------------------------------------------
 
 // Samples one plan of every task for every seed. Noise is keyed by seed and task, so each seed is a

@@ -282,6 +282,23 @@ static void members_can_be_walked(void **state)
     json_free(p.document);
 }
 
+static void truth_is_true_or_false(void **state)
+{
+    (void)state;
+    Parsed p = parsed("{\"yes\": true, \"no\": false, \"one\": 1}");
+    JsonRef at;
+    bool value;
+    assert_ok(json_member(&at, &p.root, "yes"));
+    assert_ok(json_bool(&value, &at));
+    assert_true(value);
+    assert_ok(json_member(&at, &p.root, "no"));
+    assert_ok(json_bool(&value, &at));
+    assert_false(value);
+    assert_ok(json_member(&at, &p.root, "one"));
+    assert_says(json_bool(&value, &at), "t.json: one: expected true or false, found 1");
+    json_free(p.document);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +313,7 @@ int main(void)
         cmocka_unit_test(numbers_come_back_bit_for_bit),
         cmocka_unit_test(documents_are_written_for_people),
         cmocka_unit_test(members_can_be_walked),
+        cmocka_unit_test(truth_is_true_or_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,280 @@
+// Records of certificates as JSON (see certify/record.h).
+#include "certify/record.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Structs of numbers -------------------------------------------------------------------------
+
+// The name of a double in a struct, and where it is.
+typedef struct Field {
+    const char *key;
+    size_t offset;
+} Field;
+
+#define FIELD(type, member)                                                                        \
+    {                                                                                              \
+#member, offsetof(type, member)                                                            \
+    }
+#define COUNT(fields) (int)(sizeof(fields) / sizeof *(fields))
+
+static const Field plan_fields[] = {
+    FIELD(PlanCertificate, eps_s),
+    FIELD(PlanCertificate, actual),
+    FIELD(PlanCertificate, linear),
+    FIELD(PlanCertificate, amplification),
+};
+
+static const Field gate_fields[] = {
+    FIELD(GateRecord, miss),  FIELD(GateRecord, radius), FIELD(GateRecord, disturbance),
+    FIELD(GateRecord, reach), FIELD(GateRecord, slope),
+};
+
+static const Field check_fields[] = {
+    FIELD(GateCheck, shift_mean), FIELD(GateCheck, shift_max), FIELD(GateCheck, gap_mean),
+    FIELD(GateCheck, gap_max),    FIELD(GateCheck, relative),  FIELD(GateCheck, ratio_largest),
+};
+
+static const Field loop_fields[] = {
+    FIELD(ClosedLoop, step),       FIELD(ClosedLoop, ratio),        FIELD(ClosedLoop, entry),
+    FIELD(ClosedLoop, gain),       FIELD(ClosedLoop, gain_bound),   FIELD(ClosedLoop, oblique),
+    FIELD(ClosedLoop, lambda_fit), FIELD(ClosedLoop, lambda_worst), FIELD(ClosedLoop, lambda_mark),
+    FIELD(ClosedLoop, gain_seen),  FIELD(ClosedLoop, gust_seen),    FIELD(ClosedLoop, gust_bound),
+};
+
+static const Field constant_fields[] = {
+    FIELD(TubeConstants, lambda),
+    FIELD(TubeConstants, b_kappa),
+    FIELD(TubeConstants, w),
+};
+
+static void set_fields(Json *object, const void *base, const Field *fields, int count)
+{
+    for (int i = 0; i < count; i++)
+        json_set_number(object, fields[i].key,
+                        *(const double *)((const char *)base + fields[i].offset));
+}
+
+// A number that was not finite is null in the file, and not a number here.
+static Status read_number(double *out, const JsonRef *object, const char *key)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, key));
+    if (!json_number(out, &at, -INFINITY, INFINITY).ok) *out = nan("");
+    return status_ok();
+}
+
+static Status read_fields(void *base, const JsonRef *object, const Field *fields, int count)
+{
+    for (int i = 0; i < count; i++)
+        TRY(read_number((double *)((char *)base + fields[i].offset), object, fields[i].key));
+    return status_ok();
+}
+
+static Status read_int(int *out, const JsonRef *object, const char *key)
+{
+    double value;
+    TRY(json_member_number(&value, object, key, -1e9, 1e9));
+    *out = (int)value;
+    return status_ok();
+}
+
+static Status read_bool(bool *out, const JsonRef *object, const char *key)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, key));
+    return json_bool(out, &at);
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+static void set_bound(Json *object, const char *key, CertifyBound bound)
+{
+    Json *out = json_object();
+    json_set_number(out, "value", bound.value);
+    json_set_number(out, "step", bound.step);
+    json_set(object, key, out);
+}
+
+static Json *json_from_gate(const GateRecord *gate)
+{
+    Json *out = json_object();
+    json_set_bool(out, "crossed", gate->crossed);
+    set_fields(out, gate, gate_fields, COUNT(gate_fields));
+    json_set_bool(out, "certified", gate->certified);
+    json_set_bool(out, "certified_still", gate->certified_still);
+    return out;
+}
+
+Json *json_from_check(const GateCheck *check)
+{
+    Json *out = json_object();
+    json_set_number(out, "compared", check->compared);
+    json_set_number(out, "lost", check->lost);
+    set_fields(out, check, check_fields, COUNT(check_fields));
+    return out;
+}
+
+Json *json_from_loop(const ClosedLoop *loop)
+{
+    Json *out = json_object();
+    json_set_bool(out, "contracts", loop->contracts);
+    json_set_number(out, "marks", loop->marks);
+    set_fields(out, &loop->constants, constant_fields, COUNT(constant_fields));
+    set_fields(out, loop, loop_fields, COUNT(loop_fields));
+    return out;
+}
+
+Json *json_from_record(const CertifyRecord *record, const Course *course)
+{
+    Json *out = json_object(), *gates = json_array();
+    const PlanCertificate *plan = &record->plan;
+    char task[2 * COURSE_NAME_MAX + 2];
+    snprintf(task, sizeof task, "%s/%s", course->tracks[record->task.track].name,
+             course->openings[record->task.opening].name);
+    json_set_string(out, "task", task);
+    json_set_number(out, "steps", record->steps);
+    json_set_number(out, "turn", record->turn);
+    if (record->failure[0]) json_set_string(out, "failure", record->failure);
+    set_bound(out, "ltv", plan->ltv);
+    set_bound(out, "ode", plan->ode);
+    set_bound(out, "product", plan->product);
+    set_bound(out, "path", plan->path);
+    set_fields(out, plan, plan_fields, COUNT(plan_fields));
+    json_set_number(out, "tube", record->tube);
+    for (int g = 0; g < record->gate_count; g++)
+        json_push(gates, json_from_gate(&record->gates[g]));
+    json_set(out, "gates", gates);
+    json_set(out, "check", json_from_check(&record->check));
+    json_set(out, "loop", json_from_loop(&record->loop));
+    return out;
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+static Status read_bound(CertifyBound *out, const JsonRef *object, const char *key)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, key));
+    TRY(read_number(&out->value, &at, "value"));
+    return read_int(&out->step, &at, "step");
+}
+
+static Status read_gate(GateRecord *gate, const JsonRef *at)
+{
+    TRY(read_bool(&gate->crossed, at, "crossed"));
+    TRY(read_fields(gate, at, gate_fields, COUNT(gate_fields)));
+    TRY(read_bool(&gate->certified, at, "certified"));
+    return read_bool(&gate->certified_still, at, "certified_still");
+}
+
+static Status read_check(GateCheck *check, const JsonRef *object)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, "check"));
+    TRY(read_int(&check->compared, &at, "compared"));
+    TRY(read_int(&check->lost, &at, "lost"));
+    return read_fields(check, &at, check_fields, COUNT(check_fields));
+}
+
+static Status read_loop(ClosedLoop *loop, const JsonRef *object)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, "loop"));
+    TRY(read_bool(&loop->contracts, &at, "contracts"));
+    TRY(read_int(&loop->marks, &at, "marks"));
+    TRY(read_fields(&loop->constants, &at, constant_fields, COUNT(constant_fields)));
+    return read_fields(loop, &at, loop_fields, COUNT(loop_fields));
+}
+
+static Status read_plan(PlanCertificate *plan, const JsonRef *at, int steps)
+{
+    plan->steps = steps;
+    TRY(read_bound(&plan->ltv, at, "ltv"));
+    TRY(read_bound(&plan->ode, at, "ode"));
+    TRY(read_bound(&plan->product, at, "product"));
+    TRY(read_bound(&plan->path, at, "path"));
+    return read_fields(plan, at, plan_fields, COUNT(plan_fields));
+}
+
+Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *course)
+{
+    char task[2 * COURSE_NAME_MAX + 2];
+    JsonRef gates;
+    *record = (CertifyRecord){0};
+    TRY(json_member_string(task, sizeof task, at, "task"));
+    TRY(course_find_task(&record->task, course, task));
+    TRY(read_int(&record->steps, at, "steps"));
+    TRY(read_int(&record->turn, at, "turn"));
+    if (json_has(at, "failure"))
+        TRY(json_member_string(record->failure, sizeof record->failure, at, "failure"));
+    TRY(read_plan(&record->plan, at, record->steps));
+    TRY(read_number(&record->tube, at, "tube"));
+    TRY(read_check(&record->check, at));
+    TRY(read_loop(&record->loop, at));
+    TRY(json_member(&gates, at, "gates"));
+    TRY(json_length(&record->gate_count, &gates));
+    if (record->gate_count > TRACK_GATES_MAX) return json_wrong(&gates, "the gates of a track");
+    for (int g = 0; g < record->gate_count; g++) {
+        JsonRef gate;
+        TRY(json_element(&gate, &gates, g));
+        TRY(read_gate(&record->gates[g], &gate));
+    }
+    return status_ok();
+}
+
+// ---- The file -----------------------------------------------------------------------------------
+
+static Status read_all(CertifyRecord **records, int *count, const JsonRef *root, const char *key,
+                       const Course *course)
+{
+    JsonRef study, list;
+    TRY(json_member(&study, root, "study"));
+    const char *found = json_chars(&study);
+    if (!found || strcmp(found, key) != 0)
+        return status_fail("%s: holds results of another policy or study; remove it to begin anew",
+                           root->file);
+    TRY(json_member(&list, root, "records"));
+    TRY(json_length(count, &list));
+    *records = calloc((size_t)*count + 1, sizeof **records);
+    if (!*records) return status_fail("out of memory for %d records", *count);
+    for (int i = 0; i < *count; i++) {
+        JsonRef at;
+        TRY(json_element(&at, &list, i));
+        TRY(record_from_json(&(*records)[i], &at, course));
+    }
+    return status_ok();
+}
+
+Status records_read(CertifyRecord **records, int *count, const char *path, const char *key,
+                    const Course *course)
+{
+    *records = NULL;
+    *count = 0;
+    if (access(path, F_OK) != 0) return status_ok();
+    Json *document;
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    Status status = read_all(records, count, &root, key, course);
+    json_free(document);
+    if (!status.ok) {
+        free(*records);
+        *records = NULL;
+        *count = 0;
+    }
+    return status;
+}
+
+Status records_write(const char *path, const char *key, const CertifyRecord *records, int count,
+                     const Course *course)
+{
+    Json *document = json_object(), *list = json_array();
+    json_set_string(document, "study", key);
+    for (int i = 0; i < count; i++) json_push(list, json_from_record(&records[i], course));
+    json_set(document, "records", list);
+    return json_write(document, path);
+}
