@@ -56,6 +56,23 @@ static void to_chunk(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions)
         chunk[i] = (Keypoint){vec3(actions[0], actions[1], actions[2]), actions[3]};
 }
 
+// ---- Which tasks a policy knows
+// ------------------------------------------------------------------
+
+static bool knows(const Policy *policy, const char *factor_name, const char *value_name)
+{
+    int factor, value;
+    return factor_find(&factor, policy_space(policy), factor_name).ok &&
+           factor_find_value(&value, policy_space(policy), factor, value_name).ok &&
+           policy_knows(policy, factor, value);
+}
+
+bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task)
+{
+    return knows(policy, "track", race->course->tracks[task.track].name) &&
+           knows(policy, "size", race->course->openings[task.opening].name);
+}
+
 // ---- Plans --------------------------------------------------------------------------------------
 
 // Samples one plan of every task for every seed. Noise is keyed by seed and task, so each seed is a
@@ -95,6 +112,7 @@ static Status plan_alone(Keypoint chunk[CHUNK_KEYPOINTS], const PolicyPlanner *p
     ThreadPool *pool;
     PolicySampling how = p->how;
     how.seed = seed;
+    how.path = NULL; // has room for the prepared plans alone
     TRY(policy_task(&wanted, p, race, task));
     TRY(pool_create(&pool, 1));
     Status status = policy_sample(actions, p->policy, &wanted, 1, &how, pool);
@@ -123,6 +141,7 @@ Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, cons
                              const uint64_t *seeds, int seed_count)
 {
     assert(!how->numbers && "the seeds choose the noise");
+    assert((!how->path || seed_count == 1) && "a path is that of one seed");
     *planner = NULL;
     PolicyPlanner *p = calloc(1, sizeof *p);
     if (!p) return status_fail("out of memory for a planner");
