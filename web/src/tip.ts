@@ -1,0 +1,29 @@
+// One tooltip for everything that carries `data-tip`, by mouse, touch and keyboard.
+
+export function installTip(box: HTMLElement): void {
+  const hide = (): void => {
+    box.hidden = true;
+  };
+  const show = (target: EventTarget | null, at: { x: number; y: number } | null): void => {
+    const part = target instanceof Element ? target.closest('[data-tip]') : null;
+    const text = part?.getAttribute('data-tip');
+    if (!part || !text) return hide();
+    box.textContent = text;
+    box.hidden = false;
+    const place = part.getBoundingClientRect();
+    const x = at?.x ?? place.left + place.width / 2;
+    const y = at?.y ?? place.top;
+    const width = box.offsetWidth;
+    const height = box.offsetHeight;
+    const left = Math.min(Math.max(x - width / 2, 6), document.documentElement.clientWidth - width - 6);
+    const top = y - height - 12 > 4 ? y - height - 12 : y + 18;
+    box.style.left = `${left}px`;
+    box.style.top = `${top}px`;
+  };
+  document.addEventListener('pointermove', (event) => show(event.target, { x: event.clientX, y: event.clientY }));
+  document.addEventListener('pointerdown', (event) => show(event.target, { x: event.clientX, y: event.clientY }));
+  document.addEventListener('focusin', (event) => show(event.target, null));
+  document.addEventListener('focusout', hide);
+  document.addEventListener('scroll', hide, { passive: true, capture: true });
+  document.addEventListener('keydown', (event) => event.key === 'Escape' && hide());
+}
