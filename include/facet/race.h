@@ -142,6 +142,9 @@ double paper_speed(const char *track, const char *size);
 // or "oracle". Gates are 0 where the paper gives no number.
 RaceTotals paper_totals(const char *method);
 
+// Mean distance from the expert's path of such a row, m; NaN where the paper gives none.
+double paper_error(const char *method);
+
 // Gates that the paper's factored policy passed on a task, out of all; -1 when it has no such task.
 int paper_passed(const char *track, const char *size);
 

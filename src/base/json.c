@@ -282,6 +282,11 @@ void json_push_string(Json *array, const char *value)
     json_push(array, required(cJSON_CreateString(value)));
 }
 
+void json_push_bool(Json *array, bool value)
+{
+    json_push(array, required(cJSON_CreateBool(value)));
+}
+
 Json *json_from_vec3(Vec3 v)
 {
     Json *array = json_array();

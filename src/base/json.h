@@ -64,6 +64,7 @@ void json_set_bool(Json *object, const char *key, bool value);
 void json_push(Json *array, Json *child); // takes the child
 void json_push_number(Json *array, double value);
 void json_push_string(Json *array, const char *value);
+void json_push_bool(Json *array, bool value);
 Json *json_from_vec3(Vec3 v);
 
 // An array of numbers with at most so many decimals, for long lists; it is only to be written, and

@@ -1,0 +1,194 @@
+// Figures about sampling: gates passed by the number of denoising steps, and the decomposition
+// error by noise level.
+#include "report/figures.h"
+
+#include <math.h>
+
+enum { WIDTH = 760, LEFT = 70, TOP = 56, HEIGHT = 270, LEVELS_MAX = 200 };
+
+// ---- Denoising steps ----------------------------------------------------------------------------
+
+enum { SWEEP_MAX = 16, SWEEP_LINES = 6 };
+
+typedef struct SweepLine {
+    const char *name, *color, *dash;
+    double width;
+    int count;
+    double steps[SWEEP_MAX], share[SWEEP_MAX]; // %
+} SweepLine;
+
+static void sweep_add(SweepLine *line, double steps, double share)
+{
+    if (isnan(steps) || isnan(share) || line->count == SWEEP_MAX) return;
+    line->steps[line->count] = steps;
+    line->share[line->count++] = 100.0 * share;
+}
+
+// Share of gates passed in `mode` of a row of the sweep, among `tasks` ("all" or "held_out").
+static double sweep_share(Report *report, const JsonRef *row, const char *mode, const char *tasks)
+{
+    JsonRef totals = input_member(row, mode), tally = input_member(&totals, tasks);
+    double gates = input_number(report, &tally, "gates");
+    return gates > 0.0 ? input_number(report, &tally, "passed") / gates : nan("");
+}
+
+static void draw_sweep_line(Svg *svg, const Plot *plot, const SweepLine *line)
+{
+    double points[2 * SWEEP_MAX];
+    for (int i = 0; i < line->count; i++) {
+        points[2 * i] = plot_x(plot, line->steps[i]);
+        points[2 * i + 1] = plot_y(plot, line->share[i]);
+    }
+    if (line->count > 1)
+        svg_curve(svg, points, line->count, line->color, line->width, line->dash, NULL);
+    for (int i = 0; i < line->count; i++) {
+        char tip[160];
+        snprintf(tip, sizeof tip, "%s, %g steps: %.1f %% of gates", line->name, line->steps[i],
+                 line->share[i]);
+        svg_dot(svg, points[2 * i], points[2 * i + 1], 4, line->color, tip);
+    }
+}
+
+static void figure_sweep(Json *list, Report *report)
+{
+    const Figure figure = {"ddim-sweep",
+                           "sampling",
+                           "Gates passed by denoising steps",
+                           "Share of gates passed with fewer DDIM steps, first seed: ours solid, "
+                           "the paper's dashed.",
+                           WIDTH,
+                           TOP + HEIGHT + 100};
+    SweepLine lines[SWEEP_LINES] = {
+        {.name = "composed, all", .color = "ours_composed", .dash = "", .width = 2.6},
+        {.name = "composed, held out", .color = "oracle", .dash = "", .width = 2.6},
+        {.name = "joint, all", .color = "ours_joint", .dash = "", .width = 2.6},
+        {.name = "paper: composed, all", .color = "ours_composed", .dash = "6 4", .width = 1.6},
+        {.name = "paper: held out", .color = "oracle", .dash = "6 4", .width = 1.6},
+        {.name = "paper: joint, all", .color = "ours_joint", .dash = "6 4", .width = 1.6},
+    };
+    JsonRef root = input_root(report, INPUT_EVAL), sweep = input_member(&root, "ddim_sweep");
+    double most = 0.0;
+    for (int i = 0; i < input_length(&sweep); i++) {
+        JsonRef row = input_element(&sweep, i);
+        double steps = input_number(report, &row, "steps");
+        sweep_add(&lines[0], steps, sweep_share(report, &row, "composed", "all"));
+        sweep_add(&lines[1], steps, sweep_share(report, &row, "composed", "held_out"));
+        sweep_add(&lines[2], steps, sweep_share(report, &row, "joint", "all"));
+        most = fmax(most, isnan(steps) ? 0.0 : steps);
+    }
+    if (lines[0].count == 0) {
+        figure_missing(list, &figure,
+                       "There is no sweep over denoising steps: run facet eval "
+                       "--json FILE, without --no-sweep.");
+        return;
+    }
+    for (int i = 0; i < PAPER_SWEEP_ROWS; i++) {
+        const PaperSweep *paper = &paper_sweep[i];
+        sweep_add(&lines[3], paper->steps, paper->composed_all);
+        sweep_add(&lines[4], paper->steps, paper->composed_held_out);
+        sweep_add(&lines[5], paper->steps, paper->joint_all);
+        most = fmax(most, paper->steps);
+    }
+    Plot plot = {.left = LEFT, .top = TOP, .width = WIDTH - LEFT - 20, .height = HEIGHT};
+    plot.x = axis_round(0.0, most, 6);
+    plot.y = axis_exact(0.0, 100.0, 20.0);
+    Svg svg;
+    svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
+    svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
+    plot_frame(&svg, &plot, "DDIM steps", "gates passed (%)");
+    for (int i = SWEEP_LINES - 1; i >= 0; i--) draw_sweep_line(&svg, &plot, &lines[i]);
+    for (int i = 0; i < SWEEP_LINES; i++)
+        legend_line(&svg, LEFT + (i % 3) * 225, TOP + HEIGHT + 64 + (i / 3) * 20, lines[i].color,
+                    lines[i].width, lines[i].dash, lines[i].name);
+    figure_push(list, &figure, svg_end(&svg));
+}
+
+// ---- Decomposition error ------------------------------------------------------------------------
+
+typedef struct Level {
+    double t; // of the noise schedule
+    double value[2];
+} Level;
+
+static const char *const level_keys[2] = {"mean", "p95"};
+static const char *const level_names[2] = {"mean", "95th percentile"};
+static const char *const level_colors[2] = {"accent", "miss"};
+
+// The noise levels of the file, by `t` or the middle of `t_first` and `t_last`.
+static int read_levels(Level out[LEVELS_MAX], Report *report)
+{
+    JsonRef root = input_root(report, INPUT_CERTIFY), eps_d = input_member(&root, "eps_d");
+    JsonRef levels = input_member(&eps_d, "levels");
+    int count = 0;
+    for (int i = 0; i < input_length(&levels) && count < LEVELS_MAX; i++) {
+        JsonRef level = input_element(&levels, i);
+        double t = input_number(report, &level, "t");
+        if (isnan(t))
+            t = 0.5 *
+                (input_number(report, &level, "t_first") + input_number(report, &level, "t_last"));
+        Level read = {.t = t};
+        for (int k = 0; k < 2; k++) read.value[k] = input_number(report, &level, level_keys[k]);
+        if (!isnan(t) && !isnan(read.value[0])) out[count++] = read;
+    }
+    return count;
+}
+
+static void figure_decomposition(Json *list, Report *report)
+{
+    const Figure figure = {"decomposition",
+                           "sampling",
+                           "Decomposition error by noise level",
+                           "How far the composed prediction lies from the joint one at noised "
+                           "demonstrations of the training tasks, by the time of the noise "
+                           "schedule: 0 is clean.",
+                           WIDTH,
+                           TOP + HEIGHT + 80};
+    Level levels[LEVELS_MAX];
+    int count = read_levels(levels, report);
+    if (count < 2) {
+        figure_missing(list, &figure,
+                       "There is no decomposition error by noise level: run facet "
+                       "certify --json FILE.");
+        return;
+    }
+    double most = 0.0, last = 0.0;
+    for (int i = 0; i < count; i++) {
+        last = fmax(last, levels[i].t);
+        for (int k = 0; k < 2; k++)
+            if (!isnan(levels[i].value[k])) most = fmax(most, levels[i].value[k]);
+    }
+    Plot plot = {.left = LEFT, .top = TOP, .width = WIDTH - LEFT - 20, .height = HEIGHT};
+    plot.x = axis_round(0.0, last, 6);
+    plot.y = axis_round(0.0, most, 5);
+    Svg svg;
+    svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
+    svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
+    plot_frame(&svg, &plot, "noise time t", "ε_D");
+    for (int k = 0; k < 2; k++) {
+        double points[2 * LEVELS_MAX];
+        int drawn = 0;
+        for (int i = 0; i < count; i++) {
+            if (isnan(levels[i].value[k])) continue;
+            points[2 * drawn] = plot_x(&plot, levels[i].t);
+            points[2 * drawn++ + 1] = plot_y(&plot, levels[i].value[k]);
+        }
+        if (drawn > 1) svg_curve(&svg, points, drawn, level_colors[k], 2.2, k ? "6 4" : "", NULL);
+        for (int i = 0; i < count; i++) {
+            char tip[120];
+            if (isnan(levels[i].value[k])) continue;
+            snprintf(tip, sizeof tip, "t = %g, %s: %.3g", levels[i].t, level_names[k],
+                     levels[i].value[k]);
+            svg_dot(&svg, plot_x(&plot, levels[i].t), plot_y(&plot, levels[i].value[k]), 3.4,
+                    level_colors[k], tip);
+        }
+        legend_line(&svg, LEFT + k * 160, TOP + HEIGHT + 64, level_colors[k], 2.2, k ? "6 4" : "",
+                    level_names[k]);
+    }
+    figure_push(list, &figure, svg_end(&svg));
+}
+
+void figures_sampling(Json *list, Report *report)
+{
+    figure_sweep(list, report);
+    figure_decomposition(list, report);
+}
