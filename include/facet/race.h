@@ -56,6 +56,13 @@ typedef struct Planner {
 // The expert at the speed map's speed.
 Planner race_expert(void);
 
+// The policy's task with the names of a course's. Refuses a policy that does not have the factors
+// track and size with these names and chunks of 32 keypoints.
+Status race_policy_task(FactorTask *out, const Policy *policy, const Race *race, CourseTask task);
+
+// A policy's actions [32][4] as keypoints.
+void chunk_from_actions(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions);
+
 // A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
 // beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one
 // thread, and is the same as it would be in a batch.
@@ -112,6 +119,58 @@ typedef struct RaceTotals {
 } RaceTotals;
 
 RaceTotals race_totals(const RaceResult *results, int count);
+
+// ---- Verification before flight ---------------------------------------------------------------
+
+typedef struct VerifyOptions {
+    double margin;      // share of the half-width that a predicted crossing must keep free, [0, 1)
+    double speed_floor; // m/s: no keypoint is slowed below it; 0 for the course's least speed
+} VerifyOptions;
+
+VerifyOptions verify_defaults(void); // a margin of 0.1
+
+// A gate that slowing does not bring within its margin.
+typedef struct VerifyBlock {
+    int gate;
+    double miss;  // m, the least found …
+    double speed; // m/s, … with this wanted speed at the gate
+} VerifyBlock;
+
+// What became of a plan that was simulated and slowed. Flights are predictions in still air from
+// the task's start.
+typedef struct VerifyReport {
+    Keypoint plan[CHUNK_KEYPOINTS]; // the same points as the raw plan's, none faster
+    Flight raw, verified;
+    bool within_margin;    // every gate of `verified` keeps the margin, and nothing crashed
+    double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
+    int slowed_gates;      // around which the plan was slowed
+    int rounds;            // simulations
+    int blocked_count;
+    VerifyBlock blocked[TRACK_GATES_MAX];
+} VerifyReport;
+
+// Simulates a plan and, gate by gate, slows it around a gate whose predicted miss is more than
+// (1 - margin) of the half-width, no more than needed, until all gates keep the margin or the gate
+// is blocked. A plan that cannot be flown is returned as it is, with no rounds. Fails when an
+// option is out of range.
+Status race_verify(VerifyReport *report, const Race *race, const Keypoint raw[CHUNK_KEYPOINTS],
+                   CourseTask task, const VerifyOptions *options);
+
+// A planner that verifies the plans of another, which it must not outlive.
+typedef struct VerifiedPlanner {
+    Planner inner;
+    VerifyOptions options;
+} VerifiedPlanner;
+
+Planner race_verified(const VerifiedPlanner *planner);
+
+// Plans every task once, verifies the plan, and flies both in the same gusts, in parallel: the
+// raw plans' results and the verified ones' are those that race_fly_all gives. All have room for
+// `count`.
+Status race_fly_verified(RaceResult *raw, RaceResult *verified, VerifyReport *reports,
+                         const Race *race, const Planner *planner, const VerifyOptions *options,
+                         const CourseTask *tasks, int count, uint64_t seed, double gusts,
+                         Progress *progress);
 
 // ---- Demonstrations ---------------------------------------------------------------------------
 

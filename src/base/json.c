@@ -183,6 +183,13 @@ Status json_string(char *out, int size, const JsonRef *at)
     return status_ok();
 }
 
+Status json_bool(bool *out, const JsonRef *at)
+{
+    if (!cJSON_IsBool(at->node)) return json_wrong(at, "true or false");
+    *out = cJSON_IsTrue(at->node);
+    return status_ok();
+}
+
 const char *json_chars(const JsonRef *at)
 {
     return cJSON_IsString(at->node) ? at->node->valuestring : NULL;

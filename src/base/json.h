@@ -44,6 +44,7 @@ Status json_only(const JsonRef *object, const char *const *keys, int count);
 // Values. Numbers are finite and lie in [min, max].
 Status json_number(double *out, const JsonRef *at, double min, double max);
 Status json_string(char *out, int size, const JsonRef *at); // not empty
+Status json_bool(bool *out, const JsonRef *at);
 Status json_vec3(Vec3 *out, const JsonRef *at);
 const char *json_chars(const JsonRef *at); // of a text of any length, or NULL; the document's own
 Status json_member_number(double *out, const JsonRef *object, const char *key, double min,

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "pilot.h"
 #include "show_race.h"
+#include "show_verify.h"
 
 #include <stdlib.h>
 
@@ -13,6 +14,8 @@ typedef struct FlyOptions {
     const char *policy, *mode, *sampler; // policy: NULL for the one that ships
     PolicySampling how;
     double gusts;
+    bool verify;
+    VerifyOptions verification;
 } FlyOptions;
 
 // The tasks asked for, or all feasible ones. `tasks` holds enough for either.
@@ -29,30 +32,70 @@ static Status choose_tasks(CourseTask *tasks, int *count, const Race *race, cons
     return status_ok();
 }
 
+// Flies the planner's plans and shows what became of them.
+static Status fly_raw(const Race *race, const Planner *planner, const CourseTask *tasks, int count,
+                      const FlyOptions *options)
+{
+    const CommonOptions *common = &options->common;
+    RaceResult *results = calloc((size_t)count + 1, sizeof *results);
+    if (!results) return status_fail("out of memory for the flights");
+    Progress *progress = progress_begin("flights", count, common->quiet);
+    Status status =
+        race_fly_all(results, race, planner, tasks, count, common->seed, options->gusts, progress);
+    progress_end(progress);
+    if (status.ok) show_results(race, results, count);
+    if (status.ok && common->json)
+        status = json_write(json_from_results(race, results, count), common->json);
+    free(results);
+    return status;
+}
+
+// The same with every plan verified, and the raw one flown beside it.
+static Status fly_verified(const Race *race, const Planner *planner, const CourseTask *tasks,
+                           int count, const FlyOptions *options)
+{
+    const CommonOptions *common = &options->common;
+    size_t room = (size_t)count + 1;
+    VerifiedFlights flights = {.count = count,
+                               .raw = calloc(room, sizeof *flights.raw),
+                               .verified = calloc(room, sizeof *flights.verified),
+                               .reports = calloc(room, sizeof *flights.reports),
+                               .options = options->verification};
+    Status status = flights.raw && flights.verified && flights.reports
+                        ? status_ok()
+                        : status_fail("out of memory for the flights");
+    if (status.ok) {
+        Progress *progress = progress_begin("verified", count, common->quiet);
+        status = race_fly_verified(flights.raw, flights.verified, flights.reports, race, planner,
+                                   &flights.options, tasks, count, common->seed, options->gusts,
+                                   progress);
+        progress_end(progress);
+    }
+    if (status.ok) show_verified(race, &flights);
+    if (status.ok && common->json)
+        status = json_write(json_from_verified(race, &flights), common->json);
+    free(flights.raw);
+    free(flights.verified);
+    free(flights.reports);
+    return status;
+}
+
 static Status fly(const Race *race, const FlyOptions *options)
 {
     size_t room = (size_t)race_task_max(race) + TEXT_LIST_MAX;
     CourseTask *tasks = calloc(room, sizeof *tasks);
-    RaceResult *results = calloc(room, sizeof *results);
     int count = 0;
-    Status status = tasks && results ? choose_tasks(tasks, &count, race, &options->tasks)
-                                     : status_fail("out of memory for the flights");
+    Status status = tasks ? choose_tasks(tasks, &count, race, &options->tasks)
+                          : status_fail("out of memory for the flights");
     Pilot pilot = {0};
     Policy *policy = NULL;
     if (status.ok && !options->expert) status = policy_load(&policy, options->policy);
     if (status.ok) status = pilot_open(&pilot, policy, race, &options->how, tasks, count);
-    if (status.ok) {
-        Progress *progress = progress_begin("flights", count, options->common.quiet);
-        status = race_fly_all(results, race, &pilot.planner, tasks, count, options->common.seed,
-                              options->gusts, progress);
-        progress_end(progress);
-    }
+    if (status.ok)
+        status = options->verify ? fly_verified(race, &pilot.planner, tasks, count, options)
+                                 : fly_raw(race, &pilot.planner, tasks, count, options);
     pilot_close(&pilot);
-    if (status.ok) show_results(race, results, count);
-    if (status.ok && options->common.json)
-        status = json_write(json_from_results(race, results, count), options->common.json);
     free(tasks);
-    free(results);
     return status;
 }
 
@@ -76,7 +119,8 @@ int cmd_fly(int argc, char **argv)
     FlyOptions fly_options = {.common = common_defaults(),
                               .study = {.preset = "race"},
                               .mode = "composed",
-                              .sampler = "ddim"};
+                              .sampler = "ddim",
+                              .verification = verify_defaults()};
     const Option options[] = {
         option_flag("expert", &fly_options.expert, "fly the expert's own command"),
         option_text("policy", &fly_options.policy, "POLICY",
@@ -89,15 +133,23 @@ int cmd_fly(int argc, char **argv)
                     "only this task; without it all feasible ones"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind on each axis"),
+        option_flag("verify", &fly_options.verify,
+                    "simulate each plan and slow it where it would miss, before it is flown"),
+        option_double("margin", &fly_options.verification.margin, "SHARE", 0.0, 0.99,
+                      "of the half-width that a verified crossing keeps free in still air"),
         STUDY_OPTIONS(fly_options.study),
     };
     const Usage usage = {
         .command = "fly",
         .description = "Flies tasks closed loop at 600 Hz and shows, for each, the gates passed, "
                        "the worst miss beside the half-width, the plan's speed beside the "
-                       "reference, and the mean distance from the expert's path.",
+                       "reference, and the mean distance from the expert's path. With --verify "
+                       "every plan is simulated in still air first and slowed around each gate "
+                       "that it would cross too far out, with the path unchanged; the raw plan's "
+                       "flight is shown beside it.",
         .example = "facet fly --expert --task race4/standard\n"
-                   "facet fly --policy policy.safetensors --mode joint",
+                   "facet fly --policy policy.safetensors --mode joint\n"
+                   "facet fly --verify --margin 0.2",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &fly_options.common,

@@ -21,6 +21,10 @@
 #define ScoreTangent            REAL_NAME(ScoreTangent)
 #define score_tangent_create    REAL_NAME(score_tangent_create)
 #define score_tangent_free      REAL_NAME(score_tangent_free)
+#define ScoreJacobian           REAL_NAME(ScoreJacobian)
+#define score_jacobian_create   REAL_NAME(score_jacobian_create)
+#define score_jacobian_free     REAL_NAME(score_jacobian_free)
+#define score_jacobian          REAL_NAME(score_jacobian)
 
 // Rows that a training pass takes through the whole network as one piece of work.
 enum { SCORE_SHARD = 8 };
@@ -57,5 +61,14 @@ void score_tangent_free(ScoreTangent *tangent);
 // change tx [directions][T][D] of its x. Time and factors stay.
 void score_tangent(Real *tout, ScoreTangent *tangent, const ScoreWork *work, const Real *tx,
                    const int *row_of, int directions, ThreadPool *pool);
+
+// A workspace for whole Jacobians of up to `rows` rows with a pool of up to `threads` threads.
+typedef struct ScoreJacobian ScoreJacobian;
+Status score_jacobian_create(ScoreJacobian **jacobian, const ScoreNet *net, int rows, int threads);
+void score_jacobian_free(ScoreJacobian *jacobian);
+
+// out [rows][T D][T D]: out[r][i][j] is the derivative of number i of row r's output with respect
+// to number j of its x, at the rows of the last forward pass.
+void score_jacobian(Real *out, ScoreJacobian *jacobian, const ScoreWork *work, ThreadPool *pool);
 
 #endif

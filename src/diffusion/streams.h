@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#define STREAM_TRAIN  (UINT64_C(1) << 60) // + update * 2^20 + row
-#define STREAM_SAMPLE (UINT64_C(2) << 60) // + the caller's number of the sample
-#define STREAM_DATA   (UINT64_C(3) << 60) // + epoch, for the order of the data
+#define STREAM_TRAIN   (UINT64_C(1) << 60) // + update * 2^20 + row
+#define STREAM_SAMPLE  (UINT64_C(2) << 60) // + the caller's number of the sample
+#define STREAM_DATA    (UINT64_C(3) << 60) // + epoch, for the order of the data
+#define STREAM_CERTIFY (UINT64_C(5) << 60) // + the number of a diagnostic sample
 
 #endif

@@ -38,6 +38,13 @@ int policy_network_of(const Policy *policy, int factor, int value);
 // The factor and value of a network of a knet policy; the null network has the value FACTOR_NULL.
 void policy_network_value(int *factor, int *value, const Policy *policy, int network);
 
+// Refuses a task with a value that the policy does not know.
+Status policy_check_task(const Policy *policy, FactorTask task);
+
+// Which noise of a seed plan `plan` starts from: it follows from its task, with a null as one more
+// value, and how many of `tasks` before it are the same.
+uint64_t policy_noise_number(const Policy *policy, const FactorTask *tasks, int plan);
+
 // Stands before the names of a network's tensors in a file: "" or "track=race1.".
 void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network);
 

@@ -37,7 +37,7 @@ typedef struct Sampling {
 
 // ---- What is asked for --------------------------------------------------------------------------
 
-static Status check_task(const Policy *policy, FactorTask task)
+Status policy_check_task(const Policy *policy, FactorTask task)
 {
     const FactorSpace *space = policy->space;
     for (int f = 0; f < FACTOR_MAX; f++) {
@@ -68,12 +68,11 @@ static Status check(const Policy *policy, const FactorTask *tasks, int plans,
     if (policy->method == POLICY_KNET && how->mode == POLICY_JOINT)
         return status_fail("no joint mode: a knet policy has one network a value and none for "
                            "several at once");
-    for (int i = 0; i < plans; i++) TRY(check_task(policy, tasks[i]));
+    for (int i = 0; i < plans; i++) TRY(policy_check_task(policy, tasks[i]));
     return status_ok();
 }
 
-// The noise of a plan: its task's number, with a null as one more value, and its turn.
-static uint64_t noise_number(const Policy *policy, const FactorTask *tasks, int plan)
+uint64_t policy_noise_number(const Policy *policy, const FactorTask *tasks, int plan)
 {
     uint64_t task = 0, turn = 0;
     for (int f = 0; f < factor_count(policy->space); f++)
@@ -253,8 +252,8 @@ static Status sample_all(double *actions, Sampling *s, const FactorTask *tasks, 
     for (int first = 0; first < plans; first += BATCH) {
         int count = plans - first < BATCH ? plans - first : BATCH;
         for (int i = 0; i < count; i++) {
-            uint64_t number =
-                how->numbers ? how->numbers[first + i] : noise_number(s->policy, tasks, first + i);
+            uint64_t number = how->numbers ? how->numbers[first + i]
+                                           : policy_noise_number(s->policy, tasks, first + i);
             sampler_noise(s->x + (size_t)i * s->size, how->seed, number, s->size);
         }
         TRY(sample_batch(actions, s, tasks + first, count, first, plans));

@@ -15,62 +15,51 @@ struct PolicyPlanner {
     const Policy *policy;
     PolicySampling how;
     double weights[FACTOR_MAX]; // a copy of what `how` points to
-    int track, size;            // the policy's factors
     Prepared *prepared;
     int count;
 };
 
 // ---- The policy and the course ------------------------------------------------------------------
 
-static Status check_policy(PolicyPlanner *p)
+static Status check_policy(int *track, int *size, const Policy *policy)
 {
-    const FactorSpace *space = policy_space(p->policy);
-    if (policy_horizon(p->policy) != CHUNK_KEYPOINTS || policy_dim(p->policy) != CHUNK_CHANNELS)
+    const FactorSpace *space = policy_space(policy);
+    if (policy_horizon(policy) != CHUNK_KEYPOINTS || policy_dim(policy) != CHUNK_CHANNELS)
         return status_fail("expected a policy with chunks of %d x %d, found %d x %d",
-                           CHUNK_KEYPOINTS, CHUNK_CHANNELS, policy_horizon(p->policy),
-                           policy_dim(p->policy));
+                           CHUNK_KEYPOINTS, CHUNK_CHANNELS, policy_horizon(policy),
+                           policy_dim(policy));
     if (factor_count(space) != 2)
         return status_fail("expected a policy with the factors track and size, found %d factors",
                            factor_count(space));
-    Status status = factor_find(&p->track, space, "track");
-    if (status.ok) status = factor_find(&p->size, space, "size");
+    Status status = factor_find(track, space, "track");
+    if (status.ok) status = factor_find(size, space, "size");
     return status.ok ? status : status_fail("policy: %s", status.text);
 }
 
-// The policy's task of the same names.
-static Status policy_task(FactorTask *out, const PolicyPlanner *p, const Race *race,
-                          CourseTask task)
+Status race_policy_task(FactorTask *out, const Policy *policy, const Race *race, CourseTask task)
 {
-    const FactorSpace *space = policy_space(p->policy);
-    const char *track = race->course->tracks[task.track].name;
-    const char *size = race->course->openings[task.opening].name;
+    const FactorSpace *space = policy_space(policy);
+    const char *track_name = race->course->tracks[task.track].name;
+    const char *size_name = race->course->openings[task.opening].name;
+    int track, size;
     *out = factor_task_null();
-    Status status = factor_find_value(&out->value[p->track], space, p->track, track);
-    if (status.ok) status = factor_find_value(&out->value[p->size], space, p->size, size);
+    TRY(check_policy(&track, &size, policy));
+    Status status = factor_find_value(&out->value[track], space, track, track_name);
+    if (status.ok) status = factor_find_value(&out->value[size], space, size, size_name);
     return status.ok ? status : status_fail("policy: %s", status.text);
 }
 
-static void to_chunk(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions)
+void chunk_from_actions(Keypoint chunk[CHUNK_KEYPOINTS], const double *actions)
 {
     for (int i = 0; i < CHUNK_KEYPOINTS; i++, actions += CHUNK_CHANNELS)
         chunk[i] = (Keypoint){vec3(actions[0], actions[1], actions[2]), actions[3]};
 }
 
-// ---- Which tasks a policy knows
-// ------------------------------------------------------------------
-
-static bool knows(const Policy *policy, const char *factor_name, const char *value_name)
-{
-    int factor, value;
-    return factor_find(&factor, policy_space(policy), factor_name).ok &&
-           factor_find_value(&value, policy_space(policy), factor, value_name).ok &&
-           policy_knows(policy, factor, value);
-}
-
 bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task)
 {
-    return knows(policy, "track", race->course->tracks[task.track].name) &&
-           knows(policy, "size", race->course->openings[task.opening].name);
+    FactorTask known;
+    if (!race_policy_task(&known, policy, race, task).ok) return false;
+    return policy_knows(policy, 0, known.value[0]) && policy_knows(policy, 1, known.value[1]);
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
@@ -88,7 +77,7 @@ static Status prepare(PolicyPlanner *p, const Race *race, const CourseTask *task
                         ? status_ok()
                         : status_fail("out of memory for %d plans", task_count * seed_count);
     for (int i = 0; i < task_count && status.ok; i++)
-        status = policy_task(&wanted[i], p, race, tasks[i]);
+        status = race_policy_task(&wanted[i], p->policy, race, tasks[i]);
     for (int s = 0; s < seed_count && status.ok; s++) {
         p->how.seed = seeds[s];
         status = policy_sample(actions, p->policy, wanted, task_count, &p->how, race->pool);
@@ -96,7 +85,7 @@ static Status prepare(PolicyPlanner *p, const Race *race, const CourseTask *task
             Prepared *plan = &p->prepared[p->count++];
             plan->task = tasks[i];
             plan->seed = seeds[s];
-            to_chunk(plan->chunk, actions + (size_t)i * SIZE);
+            chunk_from_actions(plan->chunk, actions + (size_t)i * SIZE);
         }
     }
     free(wanted);
@@ -113,11 +102,11 @@ static Status plan_alone(Keypoint chunk[CHUNK_KEYPOINTS], const PolicyPlanner *p
     PolicySampling how = p->how;
     how.seed = seed;
     how.path = NULL; // has room for the prepared plans alone
-    TRY(policy_task(&wanted, p, race, task));
+    TRY(race_policy_task(&wanted, p->policy, race, task));
     TRY(pool_create(&pool, 1));
     Status status = policy_sample(actions, p->policy, &wanted, 1, &how, pool);
     pool_destroy(pool);
-    if (status.ok) to_chunk(chunk, actions);
+    if (status.ok) chunk_from_actions(chunk, actions);
     return status;
 }
 
@@ -147,7 +136,8 @@ Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, cons
     if (!p) return status_fail("out of memory for a planner");
     p->policy = policy;
     p->how = *how;
-    Status status = check_policy(p);
+    int track, size;
+    Status status = check_policy(&track, &size, policy);
     if (status.ok && how->weights) {
         memcpy(p->weights, how->weights, 2 * sizeof *p->weights);
         p->how.weights = p->weights;

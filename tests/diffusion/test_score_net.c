@@ -138,6 +138,59 @@ static void test_tangents(void **state)
     teardown(&f);
 }
 
+// The whole Jacobian against central differences and against tangents along every axis, on a
+// sequence that is longer than the network sees, at several threads.
+static void test_jacobian(void **state)
+{
+    (void)state;
+    enum { LONG = 17, BIG = LONG * D, AT = 3 };
+    static double first[AT * BIG * BIG], again[AT * BIG * BIG], x[AT * BIG];
+    static double tx[BIG * BIG], tout[BIG * BIG], above[AT * BIG], below[AT * BIG];
+    ScoreNetConfig config = small;
+    config.horizon = LONG;
+    for (int threads = 1; threads <= 3; threads++) {
+        Fixture f;
+        ScoreWork *work;
+        ScoreJacobian *jacobian;
+        ScoreTangent *tangent;
+        setup_with(&f, config, threads);
+        fill_normal(x, AT * BIG, 6);
+        assert_ok(score_work_create(&work, f.net, AT));
+        assert_ok(score_jacobian_create(&jacobian, f.net, AT, threads));
+        assert_ok(score_tangent_create(&tangent, f.net, AT, BIG));
+        score_load(work, f.params, f.pool);
+        for (int j = 0; j < BIG && threads == 1; j += 5) {
+            for (int side = 0; side < 2; side++) {
+                for (int r = 0; r < AT; r++) x[r * BIG + j] += side ? -2e-5 : 1e-5;
+                score_forward(side ? below : above, work, x, f.t, f.z, AT, f.pool);
+            }
+            for (int r = 0; r < AT; r++) x[r * BIG + j] += 1e-5;
+            score_forward(tout, work, x, f.t, f.z, AT, f.pool);
+            score_jacobian(first, jacobian, work, f.pool);
+            for (int r = 0; r < AT; r++)
+                for (int i = 0; i < BIG; i++)
+                    assert_near(first[((size_t)r * BIG + i) * BIG + j],
+                                (above[r * BIG + i] - below[r * BIG + i]) / 2e-5, 1e-7);
+        }
+        fill_normal(x, AT * BIG, 6); // without what adding and subtracting left
+        score_forward(tout, work, x, f.t, f.z, AT, f.pool);
+        score_jacobian(again, jacobian, work, f.pool);
+        if (threads == 1) memcpy(first, again, sizeof first);
+        assert_memory_equal(again, first, sizeof first);
+        int row_of[BIG];
+        memset(tx, 0, sizeof tx);
+        for (int d = 0; d < BIG; d++) row_of[d] = 1, tx[d * BIG + d] = 1.0;
+        score_tangent(tout, tangent, work, tx, row_of, BIG, f.pool);
+        for (int i = 0; i < BIG; i++)
+            for (int j = 0; j < BIG; j++)
+                assert_near(first[((size_t)BIG + i) * BIG + j], tout[j * BIG + i], 1e-14);
+        score_tangent_free(tangent);
+        score_jacobian_free(jacobian);
+        score_work_free(work);
+        teardown(&f);
+    }
+}
+
 // Rows do not see each other, nor how they are sharded, not by one bit.
 static void test_rows_are_independent(void **state)
 {
@@ -231,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_gradients_without_factors),
         cmocka_unit_test(test_tangents),
+        cmocka_unit_test(test_jacobian),
         cmocka_unit_test(test_rows_are_independent),
         cmocka_unit_test(test_evaluation_equals_training_pass),
         cmocka_unit_test(test_receptive_field_is_local),

@@ -60,7 +60,11 @@ static inline Policy *tiny_policy(PolicyMethod method)
                                                     .embed = 4}));
     assert_ok(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
-        tensor_init(policy->params[i], &policy->net->table, (uint64_t)(1 + i));
+        Real *block = calloc(policy->net->table.size, sizeof *block);
+        assert_non_null(block);
+        tensor_init(block, &policy->net->table, (uint64_t)(1 + i));
+        for (size_t k = 0; k < policy->net->table.size; k++) policy->params[i][k] = (float)block[k];
+        free(block);
         // The head starts at zero; give it something to say.
         const Tensor *head = tensor_find(&policy->net->table, "out.weight");
         for (size_t k = 0; k < head->size; k++)

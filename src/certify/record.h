@@ -1,0 +1,44 @@
+// The results of a study of certificates, one record a (task, steps, turn), and the file they wait
+// in until the study is complete.
+#ifndef FACET_CERTIFY_RECORD_H
+#define FACET_CERTIFY_RECORD_H
+
+#include "base/json.h"
+#include "certify/gate_radius.h"
+
+#include <facet/certify.h>
+
+// What is certified of one gate (certify/gate_radius.h).
+typedef struct GateRecord {
+    bool crossed;       // by the nominal flight
+    double miss;        // m, of the nominal flight
+    double radius;      // m, R_g; not finite when the gate has no slope
+    double disturbance; // m, the largest shift seen in gusts
+    double reach;       // m, the farthest crossing to first order, without the disturbance
+    double slope;       // ||S_g||_2, m a normalised unit
+    bool certified;     // miss + radius + disturbance < half-width
+} GateRecord;
+
+typedef struct CertifyRecord {
+    CourseTask task;
+    int steps;
+    int turn;          // of the study's seeds: its seed is the first one + turn
+    char failure[200]; // why there is no certificate at all; empty when there is one
+    PlanCertificate plan;
+    int gate_count; // 0 unless this record has its gates certified
+    GateRecord gates[TRACK_GATES_MAX];
+    GateCheck check; // of the gates' slopes, on changes as long as the plan's own bound
+} CertifyRecord;
+
+// A record as JSON, and back; the course gives the names.
+Json *json_from_record(const CertifyRecord *record, const Course *course);
+Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *course);
+
+// The records waiting in a file. `key` names what they are results of; a file of something else is
+// refused, a file that is not there holds none. *records is allocated, and freed by the caller.
+Status records_read(CertifyRecord **records, int *count, const char *path, const char *key,
+                    const Course *course);
+Status records_write(const char *path, const char *key, const CertifyRecord *records, int count,
+                     const Course *course);
+
+#endif

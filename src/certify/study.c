@@ -1,0 +1,264 @@
+// The certificates of a race study (see certify/study.h).
+#include "certify/study.h"
+
+#include "base/file.h"
+#include "certify/path.h"
+#include "policy/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECK_CHANGES = 16 }; // random changes of a plan that its gates' slopes are checked on
+
+// ---- Gates --------------------------------------------------------------------------------------
+
+// The changes of a plan that its slopes are checked on: the joint plan's difference from it, and
+// random ones as long as the bound of that difference.
+static Status check_gates(GateCheck *check, const GateSensitivity *sensitivity, const Race *race,
+                          const CertifyRecord *record, const Keypoint *chunk, const Policy *policy,
+                          const DenoisingPath *path, uint64_t seed)
+{
+    double *changes = calloc((size_t)(CHECK_CHANGES + 1) * PLAN_SIZE, sizeof *changes);
+    if (!changes) return status_fail("out of memory for changed plans");
+    const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
+    for (int i = 0; i < PLAN_SIZE; i++) changes[i] = path->joint_end[i] - end[i];
+    gate_random_changes(changes + PLAN_SIZE, record->plan.path.value, CHECK_CHANGES, seed);
+    Status status = gate_check(check, sensitivity, race, record->task, chunk, policy->normalizer,
+                               changes, CHECK_CHANGES + 1);
+    free(changes);
+    return status;
+}
+
+static Status certify_gates(CertifyRecord *record, GateSensitivity *sensitivity,
+                            const Certifier *certifier, const Race *race, const Policy *policy,
+                            const CertifyOptions *options)
+{
+    const DenoisingPath *path = certifier_path(certifier);
+    double actions[PLAN_SIZE], c2[SCHEDULE_STEPS_MAX], eps[SCHEDULE_STEPS_MAX];
+    double disturbance[TRACK_GATES_MAX];
+    GateRadius radius[TRACK_GATES_MAX];
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    certifier_actions(actions, certifier);
+    chunk_from_actions(chunk, actions);
+    for (int k = 0; k < path->steps; k++) {
+        c2[k] = path->step[k].c2;
+        eps[k] = path->step[k].mismatch;
+    }
+    TRY(gate_sensitivity(sensitivity, race, record->task, chunk, policy->normalizer, GATE_STEP));
+    gate_radius(radius, sensitivity, c2, path->transition, eps, path->steps);
+    TRY(gate_disturbance(disturbance, race, record->task, chunk, options->gusts,
+                         options->gust_flights, options->seed));
+    record->gate_count = sensitivity->gates;
+    for (int g = 0; g < sensitivity->gates; g++) {
+        const GateSlope *slope = &sensitivity->gate[g];
+        record->gates[g] = (GateRecord){
+            .crossed = slope->nominal.crossed,
+            .miss = slope->nominal.miss,
+            .radius = radius[g].radius,
+            .disturbance = disturbance[g],
+            .reach = radius[g].reach,
+            .slope = slope->norm,
+            .certified = gate_certified(sensitivity, g, radius[g].radius, disturbance[g]),
+        };
+    }
+    return check_gates(&record->check, sensitivity, race, record, chunk, policy, path,
+                       options->seed);
+}
+
+// ---- What there is to do ------------------------------------------------------------------------
+
+typedef struct Job {
+    CourseTask task;
+    int steps, turn;
+} Job;
+
+// All of a study: the tasks with the first seed, then the other seeds, then the sweep.
+static Job *list_jobs(int *count, const CertifyOptions *options)
+{
+    int each = options->task_count, rounds = options->seeds + options->sweep_count;
+    Job *jobs = calloc((size_t)(each * rounds) + 1, sizeof *jobs);
+    *count = 0;
+    for (int r = 0; jobs && r < rounds; r++) {
+        bool sweep = r >= options->seeds;
+        int steps = sweep ? options->sweep[r - options->seeds] : options->steps;
+        if (sweep && steps == options->steps) continue;
+        for (int t = 0; t < each; t++)
+            jobs[(*count)++] = (Job){options->tasks[t], steps, sweep ? 0 : r};
+    }
+    return jobs;
+}
+
+static bool same_job(const CertifyRecord *record, CourseTask task, int steps, int turn)
+{
+    return record->task.track == task.track && record->task.opening == task.opening &&
+           record->steps == steps && record->turn == turn;
+}
+
+const CertifyRecord *study_record(const CertifyStudy *study, CourseTask task, int steps, int turn)
+{
+    for (int i = 0; i < study->count; i++)
+        if (same_job(&study->records[i], task, steps, turn)) return &study->records[i];
+    return NULL;
+}
+
+void certify_study_free(CertifyStudy *study)
+{
+    free(study->records);
+    *study = (CertifyStudy){0};
+}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+static Status certify_job(CertifyRecord *record, const Job *job, Certifier *certifier,
+                          const Race *race, const Policy *policy, const CertifyOptions *options,
+                          Progress *progress)
+{
+    FactorTask task;
+    *record = (CertifyRecord){.task = job->task, .steps = job->steps, .turn = job->turn};
+    TRY(race_policy_task(&task, policy, race, job->task));
+    TRY(policy_check_task(policy, task));
+    Status status = certifier_plan(&record->plan, certifier, task,
+                                   options->seed + (uint64_t)job->turn, progress);
+    if (!status.ok) { // sampling that leaves the finite numbers is a result
+        snprintf(record->failure, sizeof record->failure, "%.190s", status.text);
+        const CertifyBound none = {nan(""), 0};
+        record->plan = (PlanCertificate){job->steps, none,    none,    none,   none,
+                                         nan(""),    nan(""), nan(""), nan("")};
+        return status_ok();
+    }
+    if (job->steps != options->steps || job->turn > 0) return status_ok();
+    GateSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
+    if (!sensitivity) return status_fail("out of memory for the gates");
+    status = certify_gates(record, sensitivity, certifier, race, policy, options);
+    free(sensitivity);
+    return status;
+}
+
+static Status run_jobs(CertifyStudy *study, const Job *jobs, int count, const Race *race,
+                       const Policy *policy, const CertifyOptions *options, Progress *progress)
+{
+    Certifier *certifier = NULL;
+    Status status = status_ok();
+    for (int i = 0, steps = 0; i < count && status.ok; i++) {
+        const Job *job = &jobs[i];
+        if (study_record(study, job->task, job->steps, job->turn)) continue;
+        if (interrupt_requested()) {
+            status =
+                options->state
+                    ? status_fail("interrupted with %d of %d plans certified; the same "
+                                  "command goes on from %s",
+                                  study->count, count, options->state)
+                    : status_fail("interrupted with %d of %d plans certified", study->count, count);
+            break;
+        }
+        if (steps != job->steps) {
+            certifier_destroy(certifier);
+            steps = job->steps;
+            status = certifier_create(&certifier, policy, steps, race->pool);
+        }
+        CertifyRecord *record = &study->records[study->count];
+        if (status.ok)
+            status = certify_job(record, job, certifier, race, policy, options, progress);
+        if (!status.ok) break;
+        study->count++;
+        if (options->state)
+            status = records_write(options->state, options->study, study->records, study->count,
+                                   race->course);
+    }
+    certifier_destroy(certifier);
+    return status;
+}
+
+// Reads what earlier runs did and keeps of it what is among the jobs.
+static Status resume(CertifyStudy *study, const Job *jobs, int count, const Race *race,
+                     const CertifyOptions *options)
+{
+    CertifyRecord *found;
+    int found_count;
+    TRY(records_read(&found, &found_count, options->state, options->study, race->course));
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < found_count; k++)
+            if (same_job(&found[k], jobs[i].task, jobs[i].steps, jobs[i].turn)) {
+                study->records[study->count++] = found[k];
+                break;
+            }
+    study->resumed = study->count;
+    free(found);
+    return status_ok();
+}
+
+Status certify_study(CertifyStudy *study, const Race *race, const Policy *policy,
+                     const CertifyOptions *options)
+{
+    *study = (CertifyStudy){0};
+    int count;
+    Job *jobs = list_jobs(&count, options);
+    study->records = calloc((size_t)count + 1, sizeof *study->records);
+    Status status = jobs && study->records ? certify_check_policy(policy)
+                                           : status_fail("out of memory for the study");
+    if (status.ok && options->state) status = resume(study, jobs, count, race, options);
+    if (status.ok) {
+        long steps = 0;
+        for (int i = 0; i < count; i++)
+            if (!study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
+                steps += jobs[i].steps;
+        Progress *progress = progress_begin("denoising steps", steps, options->quiet || steps == 0);
+        status = run_jobs(study, jobs, count, race, policy, options, progress);
+        progress_end(progress);
+    }
+    free(jobs);
+    if (!status.ok) certify_study_free(study);
+    return status;
+}
+
+// ---- The policy as a whole ----------------------------------------------------------------------
+
+void study_policy_name(char out[24], const Policy *policy)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+    for (size_t i = 0; i < policy->net->table.size; i++) {
+        uint32_t bits;
+        memcpy(&bits, &policy->params[0][i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x100000001b3);
+    }
+    const int settings[] = {(int)policy->prediction, (int)policy->spacing,
+                            (int)(policy->clip * 1e6), policy->schedule.steps};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        hash = (hash ^ (uint64_t)settings[i]) * UINT64_C(0x100000001b3);
+    snprintf(out, 24, "%016llx", (unsigned long long)hash);
+}
+
+Status study_diagnostics(CertifyDiagnostics *out, const Race *race, const Policy *policy,
+                         int samples, uint64_t seed, Progress *progress)
+{
+    size_t room = (size_t)race_task_max(race);
+    CourseTask *all = calloc(room, sizeof *all);
+    FactorTask *tasks = calloc(room, sizeof *tasks);
+    double *actions = calloc(room * PLAN_SIZE, sizeof *actions);
+    Status status =
+        all && tasks && actions ? status_ok() : status_fail("out of memory for the tasks");
+    int feasible = status.ok ? race_feasible_tasks(all, race) : 0, count = 0;
+    for (int i = 0; i < feasible && status.ok; i++) {
+        if (!race_policy_task(&tasks[count], policy, race, all[i]).ok ||
+            !factor_split_contains(policy->training, tasks[count]))
+            continue;
+        const Track *track = &race->course->tracks[all[i].track];
+        Keypoint chunk[CHUNK_KEYPOINTS];
+        status = expert_chunk(chunk, track, track->points[0], race_reference_speed(race, all[i]));
+        double *row = actions + (size_t)count++ * PLAN_SIZE;
+        for (int k = 0; k < CHUNK_KEYPOINTS; k++, row += CHUNK_CHANNELS)
+            row[0] = chunk[k].pos.x, row[1] = chunk[k].pos.y, row[2] = chunk[k].pos.z,
+            row[3] = chunk[k].speed;
+    }
+    if (status.ok && count == 0)
+        status = status_fail("the policy was trained on none of the course's feasible tasks");
+    if (status.ok)
+        status = certify_diagnostics(out, policy, tasks, actions, count, samples, seed, race->pool,
+                                     progress);
+    free(all);
+    free(tasks);
+    free(actions);
+    return status;
+}

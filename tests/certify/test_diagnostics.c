@@ -1,0 +1,116 @@
+// Diagnostics of tiny policies: identities, bands of noise, threads, refusals.
+#include "policy/policies.h"
+
+#include <facet/certify.h>
+
+enum { SAMPLES = 60, TASKS = 5 };
+
+static void diagnose(CertifyDiagnostics *out, const Policy *policy, int samples, int threads)
+{
+    FactorTask tasks[TASKS];
+    double actions[TASKS * TINY_SIZE];
+    ThreadPool *pool;
+    for (int i = 0; i < TASKS; i++) tasks[i] = factor_split_task(policy->training, i);
+    for (int i = 0; i < TASKS * TINY_SIZE; i++) actions[i] = 0.3 + 0.1 * sin(i);
+    assert_ok(pool_create(&pool, threads));
+    assert_ok(certify_diagnostics(out, policy, tasks, actions, TASKS, samples, 1, pool, NULL));
+    pool_destroy(pool);
+}
+
+static void spreads_are_ordered_and_threads_change_nothing(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    static CertifyDiagnostics one, three;
+    diagnose(&one, policy, SAMPLES, 1);
+    diagnose(&three, policy, SAMPLES, 3);
+    const CertifySpread *spreads[] = {&one.eps_d, &one.lipschitz[0], &one.lipschitz[1], &one.joint};
+    for (int i = 0; i < 4; i++) {
+        assert_true(spreads[i]->mean > 0.0 && spreads[i]->mean < spreads[i]->p95);
+        assert_true(spreads[i]->p95 < spreads[i]->max);
+    }
+    assert_true(one.eps_d.mean == three.eps_d.mean && one.joint.max == three.joint.max);
+    assert_true(one.lipschitz[1].p95 == three.lipschitz[1].p95);
+    int count = 0;
+    for (int i = 0; i < CERTIFY_LEVELS; i++) count += one.levels[i].count;
+    assert_int_equal(count, SAMPLES);
+    policy_destroy(policy);
+}
+
+// With one sample a level, a level's channels make up its norm, and the levels make up the whole.
+static void bands_of_noise_make_up_the_whole(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    static CertifyDiagnostics d;
+    diagnose(&d, policy, CERTIFY_LEVELS, 1);
+    double sum = 0.0, most = 0.0;
+    for (int i = 0; i < CERTIFY_LEVELS; i++) {
+        const CertifyLevel *level = &d.levels[i];
+        assert_int_equal(level->count, 1);
+        assert_int_equal(level->t_first, i);
+        assert_int_equal(level->t_last, i);
+        assert_near(hypot(level->channel[0], level->channel[1]), level->mean, 1e-12);
+        assert_near(level->p95, level->mean, 0.0);
+        sum += level->mean;
+        most = fmax(most, level->mean);
+    }
+    assert_near(d.eps_d.mean, sum / CERTIFY_LEVELS, 1e-12);
+    assert_near(d.eps_d.max, most, 0.0);
+    policy_destroy(policy);
+}
+
+// A network that does not look at its factors has nothing to decompose; one that looks at the track
+// alone decomposes without error, and its joint constant is the track's.
+static void a_network_without_interaction_has_no_error(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    static CertifyDiagnostics d;
+    float *params = policy->params[0];
+    const ScoreNetConfig *c = &policy->net->config;
+    size_t size_table = (size_t)(c->values[1] + 1) * c->embed;
+    memset(params + policy->net->embed[1], 0, size_table * sizeof *params);
+    diagnose(&d, policy, SAMPLES, 1);
+    assert_near(d.lipschitz[1].max, 0.0, 0.0);
+    assert_near(d.eps_d.max, 0.0, 1e-5);
+    assert_true(d.lipschitz[0].mean > 1e-3);
+    // Both factors change, so the distance of z and z' is the root of two.
+    assert_near(d.joint.max * sqrt(2.0), d.lipschitz[0].max, 1e-5);
+    size_t track_table = (size_t)(c->values[0] + 1) * c->embed;
+    memset(params + policy->net->embed[0], 0, track_table * sizeof *params);
+    diagnose(&d, policy, SAMPLES, 1);
+    assert_near(d.lipschitz[0].max, 0.0, 0.0);
+    assert_near(d.joint.max, 0.0, 0.0);
+    policy_destroy(policy);
+}
+
+static void a_policy_without_factors_is_refused(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_BASELINE);
+    FactorTask task = factor_split_task(policy->training, 0);
+    double actions[TINY_SIZE] = {0.0};
+    CertifyDiagnostics d;
+    ThreadPool *pool;
+    assert_ok(pool_create(&pool, 1));
+    assert_refused(certify_diagnostics(&d, policy, &task, actions, 1, 5, 1, pool, NULL),
+                   "no factors");
+    policy_destroy(policy);
+    policy = tiny_policy(POLICY_FACTORED);
+    assert_refused(certify_diagnostics(&d, policy, &task, actions, 1, 0, 1, pool, NULL),
+                   "at least one sample");
+    policy_destroy(policy);
+    pool_destroy(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spreads_are_ordered_and_threads_change_nothing),
+        cmocka_unit_test(bands_of_noise_make_up_the_whole),
+        cmocka_unit_test(a_network_without_interaction_has_no_error),
+        cmocka_unit_test(a_policy_without_factors_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
