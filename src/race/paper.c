@@ -47,7 +47,7 @@ RaceTotals paper_totals(const char *method)
 double paper_error(const char *method)
 {
     if (strcmp(method, "factored") == 0) return 0.23;
-    return strcmp(method, "factored_joint") == 0 ? 0.20 : NAN;
+    return strcmp(method, "factored_joint") == 0 ? 0.20 : nan("");
 }
 
 // Table "Per-track gate passage (factored)".

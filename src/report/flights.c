@@ -239,15 +239,19 @@ void report_set_denoising(Report *report, ReportDenoising denoising)
     report->denoising = denoising;
 }
 
-static Status denoising_begin(ReportDenoising *out, const Policy *policy, PolicySampling *how,
-                              int count)
+Status report_denoising_begin(ReportDenoising *out, const Policy *policy, PolicySampling *how,
+                              const CourseTask *tasks, int count)
 {
     int steps = policy_sampling_steps(policy, how);
-    out->steps = steps;
-    out->count = count;
+    *out = (ReportDenoising){.method = report_policy_method(policy, how->mode),
+                             .steps = steps,
+                             .count = count,
+                             .tasks = calloc((size_t)count + 1, sizeof *out->tasks)};
     out->levels = calloc((size_t)steps + 1, sizeof *out->levels);
     out->path = calloc((size_t)(steps + 1) * (size_t)count * PLAN_SIZE, sizeof *out->path);
-    if (!out->levels || !out->path) return status_fail("out of memory for %d plans", count);
+    if (!out->tasks || !out->levels || !out->path)
+        return status_fail("out of memory for %d plans", count);
+    memcpy(out->tasks, tasks, (size_t)count * sizeof *tasks);
     how->path = out->path;
     return policy_noise_levels(out->levels, policy, how);
 }
@@ -271,24 +275,25 @@ static Status plan_all(RaceResult *results, Report *report, const Policy *policy
 
 Status report_add_policy(Report *report, const Policy *policy, PolicyMode mode, bool denoising)
 {
-    ReportDenoising way = {.method = report_policy_method(policy, mode)};
-    assert(way.method > METHOD_EXPERT);
+    int method = report_policy_method(policy, mode);
+    assert(method > METHOD_EXPERT);
     size_t room = (size_t)report->task_count;
     RaceResult *results = calloc(room, sizeof *results);
-    way.tasks = calloc(room, sizeof *way.tasks);
-    Status status =
-        results && way.tasks ? status_ok() : status_fail("out of memory for the flights");
-    int feasible = status.ok ? race_feasible_tasks(way.tasks, report->race) : 0, count = 0;
+    CourseTask *tasks = calloc(room, sizeof *tasks);
+    Status status = results && tasks ? status_ok() : status_fail("out of memory for the flights");
+    int feasible = status.ok ? race_feasible_tasks(tasks, report->race) : 0, count = 0;
     for (int i = 0; i < feasible; i++)
-        if (policy_knows_task(policy, report->race, way.tasks[i]))
-            way.tasks[count++] = way.tasks[i];
+        if (policy_knows_task(policy, report->race, tasks[i])) tasks[count++] = tasks[i];
     PolicySampling how = {.mode = mode, .seed = report->seed};
-    if (status.ok && denoising && count > 0) status = denoising_begin(&way, policy, &how, count);
-    if (status.ok && count > 0) status = plan_all(results, report, policy, &how, way.tasks, count);
-    if (status.ok && count > 0 && !report_has_method(report, way.method))
-        status = report_add_results(report, way.method, results, count);
+    ReportDenoising way = {0};
+    if (status.ok && denoising && count > 0)
+        status = report_denoising_begin(&way, policy, &how, tasks, count);
+    if (status.ok && count > 0) status = plan_all(results, report, policy, &how, tasks, count);
+    if (status.ok && count > 0 && !report_has_method(report, method))
+        status = report_add_results(report, method, results, count);
     free(results);
-    if (status.ok && way.path)
+    free(tasks);
+    if (status.ok && way.count > 0)
         report_set_denoising(report, way);
     else
         report_denoising_free(&way);

@@ -110,8 +110,8 @@ Status input_read(Report *report, InputKind kind, const ReportSetup *setup)
         snprintf(input->path, sizeof input->path, "%s", setup->files[kind]);
         return read_document(report, input, setup->files[kind]);
     }
-    if (!setup->no_defaults && default_place(path, input->path, kind))
-        return read_document(report, input, path);
+    bool wanted = !setup->no_defaults && !(kind == INPUT_RACE && setup->no_race_file);
+    if (wanted && default_place(path, input->path, kind)) return read_document(report, input, path);
     input->path[0] = '\0';
     return status_ok();
 }

@@ -88,6 +88,7 @@ typedef struct Report {
 typedef struct ReportSetup {
     const char *files[INPUT_KINDS]; // named by the user; NULL takes the default place
     bool no_defaults;               // NULL takes none: the study is not the shipped one
+    bool no_race_file;              // the race is not read from a file
     const char *version, *command;
     uint64_t seed;
 } ReportSetup;
@@ -110,6 +111,11 @@ Status report_add_results(Report *report, int method, const RaceResult *results,
 // Samples plans of a policy for the tasks that it knows and flies them, unless the report has that
 // method already; with `denoising` keeps their way from noise. Does nothing when it knows no task.
 Status report_add_policy(Report *report, const Policy *policy, PolicyMode mode, bool denoising);
+
+// Makes room for the way of a policy's plans for these tasks, which sampling with `how` then fills.
+// Free it also when this fails.
+Status report_denoising_begin(ReportDenoising *out, const Policy *policy, PolicySampling *how,
+                              const CourseTask *tasks, int count);
 
 // Gives the report the way of a method's plans from noise. It takes what `denoising` points to.
 void report_set_denoising(Report *report, ReportDenoising denoising);
