@@ -346,8 +346,9 @@ void command_text(char *out, size_t size, int argc, char **argv)
             i += takes_value && !argv[i][length];
             continue;
         }
-        if (used + strlen(argv[i]) + 2 < size)
-            used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+        bool fits = used + strlen(argv[i]) + sizeof "  …" <= size;
+        used += (size_t)snprintf(out + used, size - used, " %s", fits ? argv[i] : "…");
+        if (!fits) return;
     }
 }
 
