@@ -99,6 +99,7 @@ bool json_has(const JsonRef *object, const char *key)
 bool json_is_array(const JsonRef *at) { return cJSON_IsArray(at->node); }
 bool json_is_object(const JsonRef *at) { return cJSON_IsObject(at->node); }
 bool json_is_true(const JsonRef *at) { return cJSON_IsTrue(at->node); }
+bool json_is_null(const JsonRef *at) { return cJSON_IsNull(at->node); }
 
 Status json_member(JsonRef *out, const JsonRef *object, const char *key)
 {

@@ -33,6 +33,7 @@ bool json_has(const JsonRef *object, const char *key);
 bool json_is_array(const JsonRef *at);
 bool json_is_object(const JsonRef *at);
 bool json_is_true(const JsonRef *at);
+bool json_is_null(const JsonRef *at);
 Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object

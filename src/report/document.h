@@ -12,6 +12,10 @@ void report_task_name(char out[REPORT_TASK_NAME], const Report *report, CourseTa
 // The entry of a task among the certificates; it has no node where there is none.
 JsonRef report_certified_task(const Report *report, CourseTask task);
 
+// C_LTV of such an entry: the mean over its seeds and their standard deviation, which is NaN for a
+// single one; NaN where there is none.
+double report_ltv(double *deviation, Report *report, const JsonRef *entry);
+
 Json *document_colors(void);
 Json *document_figures(Report *report);
 Json *document_tables(Report *report);

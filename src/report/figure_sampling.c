@@ -114,18 +114,16 @@ static const char *const level_keys[2] = {"mean", "p95"};
 static const char *const level_names[2] = {"mean", "95th percentile"};
 static const char *const level_colors[2] = {"accent", "miss"};
 
-// The noise levels of the file, by `t` or the middle of `t_first` and `t_last`.
+// The noise levels of the file, each at the middle of its first and last time.
 static int read_levels(Level out[LEVELS_MAX], Report *report)
 {
-    JsonRef root = input_root(report, INPUT_CERTIFY), eps_d = input_member(&root, "eps_d");
-    JsonRef levels = input_member(&eps_d, "levels");
+    JsonRef root = input_root(report, INPUT_CERTIFY);
+    JsonRef levels = input_member(&root, "by_noise_level");
     int count = 0;
     for (int i = 0; i < input_length(&levels) && count < LEVELS_MAX; i++) {
         JsonRef level = input_element(&levels, i);
-        double t = input_number(report, &level, "t");
-        if (isnan(t))
-            t = 0.5 *
-                (input_number(report, &level, "t_first") + input_number(report, &level, "t_last"));
+        double t = 0.5 * (input_number(report, &level, "t_first") +
+                          input_number(report, &level, "t_last"));
         Level read = {.t = t};
         for (int k = 0; k < 2; k++) read.value[k] = input_number(report, &level, level_keys[k]);
         if (!isnan(t) && !isnan(read.value[0])) out[count++] = read;
@@ -187,8 +185,80 @@ static void figure_decomposition(Json *list, Report *report)
     figure_push(list, &figure, svg_end(&svg));
 }
 
+// ---- Theorem 1 ----------------------------------------------------------------------------------
+
+// One product of tasks: its bound and its greatest gap, by noise level.
+static void draw_product(Svg *svg, const Plot *plot, Report *report, const JsonRef *product)
+{
+    JsonRef levels = input_member(product, "levels");
+    for (int k = 0; k < 2; k++) {
+        static const char *const keys[] = {"bound", "max_gap"};
+        static const char *const names[] = {"bound 2√(GM)", "greatest gap"};
+        double points[2 * LEVELS_MAX];
+        int count = 0;
+        for (int i = 0; i < input_length(&levels) && count < LEVELS_MAX; i++) {
+            JsonRef level = input_element(&levels, i);
+            double sigma = input_number(report, &level, "sigma");
+            double value = input_number(report, &level, keys[k]);
+            if (isnan(sigma) || !(value > 0.0)) continue;
+            points[2 * count] = plot_x(plot, sigma);
+            points[2 * count++ + 1] = plot_y(plot, value);
+        }
+        char tip[256];
+        snprintf(tip, sizeof tip, "%.100s: %s", input_text(product, "tasks"), names[k]);
+        if (count > 1) svg_curve(svg, points, count, level_colors[k], 2.2, k ? "" : "6 4", tip);
+    }
+}
+
+static void figure_interaction(Json *list, Report *report)
+{
+    const Figure figure = {"interaction",
+                           "certificates",
+                           "Theorem 1 on exact scores",
+                           "How far the exact composed score lies from the exact joint one, and "
+                           "the theorem's bound on it, by noise level, on full products of "
+                           "feasible tasks.",
+                           WIDTH,
+                           TOP + HEIGHT + 80};
+    JsonRef root = input_root(report, INPUT_CERTIFY);
+    JsonRef interaction = input_member(&root, "interaction");
+    JsonRef products = input_member(&interaction, "products");
+    double least = INFINITY, most = 0.0;
+    for (int p = 0; p < input_length(&products); p++) {
+        JsonRef product = input_element(&products, p), levels = input_member(&product, "levels");
+        for (int i = 0; i < input_length(&levels); i++) {
+            JsonRef level = input_element(&levels, i);
+            double bound = input_number(report, &level, "bound");
+            double gap = input_number(report, &level, "max_gap");
+            if (bound > 0.0) least = fmin(least, bound), most = fmax(most, bound);
+            if (gap > 0.0) least = fmin(least, gap), most = fmax(most, gap);
+        }
+    }
+    if (!(most > 0.0)) {
+        figure_missing(list, &figure,
+                       "The exact interaction was not computed: run facet certify "
+                       "--json FILE.");
+        return;
+    }
+    Plot plot = {.left = LEFT, .top = TOP, .width = WIDTH - LEFT - 20, .height = HEIGHT};
+    plot.x = axis_exact(0.0, 1.0, 0.2);
+    plot.y = axis_decades(fmax(least, 1e-9 * most), most);
+    Svg svg;
+    svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
+    svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
+    plot_frame(&svg, &plot, "noise σ", "distance of scores");
+    for (int p = 0; p < input_length(&products); p++) {
+        JsonRef product = input_element(&products, p);
+        draw_product(&svg, &plot, report, &product);
+    }
+    legend_line(&svg, LEFT, TOP + HEIGHT + 64, level_colors[0], 2.2, "6 4", "bound 2√(GM)");
+    legend_line(&svg, LEFT + 160, TOP + HEIGHT + 64, level_colors[1], 2.2, "", "greatest gap");
+    figure_push(list, &figure, svg_end(&svg));
+}
+
 void figures_sampling(Json *list, Report *report)
 {
     figure_sweep(list, report);
     figure_decomposition(list, report);
+    figure_interaction(list, report);
 }

@@ -182,9 +182,7 @@ void figures_passage(Json *list, Report *report)
 static double ltv_of(double *spread, Report *report, CourseTask task)
 {
     JsonRef entry = report_certified_task(report, task);
-    double mean = input_number(report, &entry, "c_ltv_mean");
-    *spread = input_number(report, &entry, "c_ltv_std");
-    return isnan(mean) ? input_number(report, &entry, "c_ltv") : mean;
+    return report_ltv(spread, report, &entry);
 }
 
 static double empirical_of(Report *report, CourseTask task)

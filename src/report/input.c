@@ -147,7 +147,7 @@ double input_number(Report *report, const JsonRef *at, const char *key)
 {
     double value;
     JsonRef member = input_member(at, key);
-    if (!member.node) return nan("");
+    if (!member.node || json_is_null(&member)) return nan("");
     if (json_number(&value, &member, -INFINITY, INFINITY).ok) return value;
     report_note(report, "%s: %s: not a finite number, left out", member.file, member.path);
     return nan("");

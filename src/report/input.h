@@ -19,7 +19,8 @@ JsonRef input_member(const JsonRef *at, const char *key);
 JsonRef input_element(const JsonRef *at, int index);
 int input_length(const JsonRef *at); // 0 when it is no list or object
 
-// A member that is a finite number, or NaN. One that is there and is none is noted.
+// A member that is a finite number, or NaN. null stands for a number that does not exist; anything
+// else that is there and is no number is noted.
 double input_number(Report *report, const JsonRef *at, const char *key);
 const char *input_text(const JsonRef *at, const char *key); // "" when there is none
 bool input_flag(const JsonRef *at, const char *key);

@@ -28,21 +28,21 @@ static void certificate_row(Sheet *sheet, Report *report, const JsonRef *task)
     static const char *const keys[] = {"c_emp", "c_gronwall", "eps_s", "r_ss_default",
                                        "r_ss_measured"};
     const char *track = input_text(task, "track"), *size = input_text(task, "size");
-    double mean = input_number(report, task, "c_ltv_mean"), paper = nan(""), deviation = nan("");
-    double ltv = isnan(mean) ? input_number(report, task, "c_ltv") : mean;
+    double spread, ltv = report_ltv(&spread, report, task), paper = nan(""), deviation = nan("");
     bool held_out = input_flag(task, "held_out");
     paper_ltv_seeds(&paper, &deviation, track, size);
     sheet_row(sheet, held_out);
     sheet_text(sheet, "%.100s/%.100s", track, size);
     sheet_text(sheet, "%s", held_out ? "held out" : "training");
     sheet_number(sheet, ltv);
-    sheet_number(sheet, input_number(report, task, "c_ltv_std"));
+    sheet_number(sheet, spread);
     sheet_number(sheet, paper);
     sheet_number(sheet, deviation);
     sheet_number(sheet, ltv - paper);
     for (int k = 0; k < 5; k++) sheet_number(sheet, input_number(report, task, keys[k]));
     certified_cell(sheet, task);
     sheet_number(sheet, input_number(report, task, "passage_lower_bound"));
+    sheet_text(sheet, "%.240s", input_text(task, "not_certified"));
 }
 
 static void table_certificates(Json *list, Report *report, const JsonRef *tasks)
@@ -74,6 +74,7 @@ static void table_certificates(Json *list, Report *report, const JsonRef *tasks)
     sheet_text_column(&sheet, "Task");
     sheet_text_column(&sheet, "Split");
     for (int i = 0; i < 12; i++) sheet_number_column(&sheet, names[i], decimals[i]);
+    sheet_text_column(&sheet, "Remark");
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i);
         certificate_row(&sheet, report, &task);
@@ -196,6 +197,139 @@ static void table_constants(Json *list, Report *report, const JsonRef *root)
     sheet_end(list, &sheet);
 }
 
+// ---- Over steps, and where the bound is loose ---------------------------------------------------
+
+// Mean and greatest value of a member over the tasks of a list; NaN without any.
+static double mean_over(double *greatest, Report *report, const JsonRef *tasks, const char *key)
+{
+    double sum = 0.0;
+    int count = 0;
+    *greatest = nan("");
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i);
+        double value = input_number(report, &task, key);
+        if (isnan(value)) continue;
+        sum += value;
+        *greatest = fmax(*greatest, value);
+        count++;
+    }
+    return count > 0 ? sum / count : nan("");
+}
+
+static void table_ltv_sweep(Json *list, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"certificate-sweep", "certificates", "Bound by denoising steps",
+                            "C_LTV over the tasks, first seed, with N DDIM steps, and the growth "
+                            "that was measured."};
+    JsonRef sweep = input_member(root, "sweep");
+    if (input_length(&sweep) == 0) {
+        sheet_missing(list, head, "There is no sweep of the certificates over denoising steps.");
+        return;
+    }
+    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
+    static const char *const names[] = {"C_LTV, mean", "Paper, mean", "Difference",
+                                        "C_LTV, max",  "Paper, max",  "C_emp, mean"};
+    sheet_number_column(&sheet, "N", 0);
+    for (int i = 0; i < 6; i++) sheet_number_column(&sheet, names[i], i < 5 ? 2 : 3);
+    for (int i = 0; i < input_length(&sweep); i++) {
+        JsonRef row = input_element(&sweep, i), tasks = input_member(&row, "tasks");
+        double steps = input_number(report, &row, "steps"), most, other;
+        double mean = mean_over(&most, report, &tasks, "c_ltv");
+        double paper_mean = nan(""), paper_max = nan("");
+        for (int k = 0; k < PAPER_LTV_ROWS; k++)
+            if (paper_ltv[k].steps == steps)
+                paper_mean = paper_ltv[k].mean, paper_max = paper_ltv[k].max;
+        sheet_row(&sheet, false);
+        sheet_number(&sheet, steps);
+        sheet_number(&sheet, mean);
+        sheet_number(&sheet, paper_mean);
+        sheet_number(&sheet, mean - paper_mean);
+        sheet_number(&sheet, most);
+        sheet_number(&sheet, paper_max);
+        sheet_number(&sheet, mean_over(&other, report, &tasks, "c_emp"));
+    }
+    sheet_end(list, &sheet);
+}
+
+// Means over the training tasks, as the paper has them.
+static void table_residual(Json *list, Report *report, const JsonRef *tasks)
+{
+    const SheetHead head = {"residual", "certificates", "Where the bound is loose",
+                            "Distance of the composed from the joint plan: as it was, as the "
+                            "linear prediction has it, and as C_LTV bounds it; means over the "
+                            "training tasks, in the policy's normalised units."};
+    static const char *const keys[] = {"actual", "linearised", "ltv"};
+    static const char *const names[] = {"actual", "linearised", "LTV bound"};
+    const double paper[] = {paper_residual.actual, paper_residual.linear, paper_residual.bound};
+    double sums[3] = {0};
+    int counts[3] = {0};
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), residual = input_member(&task, "residual");
+        for (int k = 0; k < 3 && !input_flag(&task, "held_out"); k++) {
+            double value = input_number(report, &residual, keys[k]);
+            if (!isnan(value)) sums[k] += value, counts[k]++;
+        }
+    }
+    if (counts[0] == 0) {
+        sheet_missing(list, head, no_certificates);
+        return;
+    }
+    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
+    sheet_text_column(&sheet, "Quantity");
+    sheet_number_column(&sheet, "Ours", 3);
+    sheet_number_column(&sheet, "Ratio to actual", 1);
+    sheet_number_column(&sheet, "Paper", 3);
+    sheet_number_column(&sheet, "Paper's ratio", 1);
+    sheet_number_column(&sheet, "Difference", 3);
+    double actual = sums[0] / counts[0];
+    for (int k = 0; k < 3; k++) {
+        double mean = counts[k] > 0 ? sums[k] / counts[k] : nan("");
+        sheet_row(&sheet, false);
+        sheet_text(&sheet, "%s", names[k]);
+        sheet_number(&sheet, mean);
+        sheet_number(&sheet, actual > 0.0 ? mean / actual : nan(""));
+        sheet_number(&sheet, paper[k]);
+        sheet_number(&sheet, paper[k] / paper[0]);
+        sheet_number(&sheet, mean - paper[k]);
+    }
+    sheet_end(list, &sheet);
+}
+
+// What the exact composed score would plan, beside what the network plans.
+static void table_exact(Json *list, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"exact-plans", "certificates", "Plans of the exact composed score",
+                            "Distance of the plan from the expert's, and its mean speed, with the "
+                            "exact score of the demonstrations composed and with the network. The "
+                            "task whose expert lies nearest to the exact plan stands beside it."};
+    JsonRef plans = input_member(root, "exact_plans");
+    if (input_length(&plans) == 0) {
+        sheet_missing(list, head, no_certificates);
+        return;
+    }
+    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
+    sheet_text_column(&sheet, "Task");
+    sheet_number_column(&sheet, "Exact (m)", 3);
+    sheet_number_column(&sheet, "Network (m)", 3);
+    sheet_number_column(&sheet, "Exact (m/s)", 2);
+    sheet_number_column(&sheet, "Network (m/s)", 2);
+    sheet_text_column(&sheet, "Nearest expert");
+    sheet_number_column(&sheet, "at (m)", 3);
+    for (int i = 0; i < input_length(&plans); i++) {
+        JsonRef plan = input_element(&plans, i);
+        sheet_row(&sheet, input_flag(&plan, "held_out"));
+        sheet_text(&sheet, "%.100s/%.100s", input_text(&plan, "track"), input_text(&plan, "size"));
+        sheet_number(&sheet, input_number(report, &plan, "exact_m"));
+        sheet_number(&sheet, input_number(report, &plan, "network_m"));
+        sheet_number(&sheet, input_number(report, &plan, "exact_speed"));
+        sheet_number(&sheet, input_number(report, &plan, "network_speed"));
+        sheet_text(&sheet, "%.100s/%.100s", input_text(&plan, "nearest_track"),
+                   input_text(&plan, "nearest_size"));
+        sheet_number(&sheet, input_number(report, &plan, "nearest_m"));
+    }
+    sheet_end(list, &sheet);
+}
+
 void tables_certify(Json *list, Report *report)
 {
     JsonRef root = input_root(report, INPUT_CERTIFY), tasks = input_member(&root, "tasks");
@@ -203,6 +337,9 @@ void tables_certify(Json *list, Report *report)
     table_gates(list, report, &tasks);
     table_diagnostics(list, report, &root);
     table_constants(list, report, &root);
+    table_ltv_sweep(list, report, &root);
+    table_residual(list, report, &tasks);
+    table_exact(list, report, &root);
 }
 
 // ---- Verification before flight -----------------------------------------------------------------

@@ -169,14 +169,18 @@ static void tables_have_the_numbers_of_the_file(void **state)
 
 static const char certificates[] =
     "{\"tasks\":[{\"track\":\"straight\",\"size\":\"large\",\"held_out\":true,\"c_ltv\":4.5,"
-    "\"c_emp\":0.25,\"eps_s\":1.5,\"gates\":[{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,"
+    "\"seeds\":[{\"c_ltv\":4.5},{\"c_ltv\":6.5},{\"c_ltv\":null}],\"c_emp\":0.25,\"eps_s\":1.5,"
+    "\"gates\":[{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,"
     "\"half_width\":1,\"certified\":true},{\"gate\":\"b\",\"miss_nominal\":0.2,\"radius\":1.3,"
     "\"half_width\":1,\"certified\":false}],\"passage_lower_bound\":0.9},"
-    "{\"track\":\"elsewhere\",\"size\":\"large\",\"c_ltv\":7}],"
+    "{\"track\":\"elsewhere\",\"size\":\"large\",\"c_ltv\":7,\"not_certified\":\"step "
+    "3\",\"residual\":"
+    "{\"actual\":0.1,\"linearised\":0.3,\"ltv\":0.5}}],"
     "\"constants\":{\"lambda\":0.8,\"b_kappa\":0.1,\"w\":0.02},"
-    "\"eps_d\":{\"mean\":1,\"p95\":2,\"max\":3,\"levels\":[{\"t_first\":0,\"t_last\":4,\"mean\":2,"
-    "\"p95\":3},{\"t_first\":5,\"t_last\":9,\"mean\":1,\"p95\":2}]},"
-    "\"l1\":{\"mean\":5,\"p95\":6,\"max\":7},\"l2\":{\"mean\":1,\"p95\":2,\"max\":null}}";
+    "\"eps_d\":{\"mean\":1,\"p95\":2,\"max\":3},\"by_noise_level\":[{\"t_first\":0,\"t_last\":4,"
+    "\"mean\":2,\"p95\":3},{\"t_first\":5,\"t_last\":9,\"mean\":1,\"p95\":2}],"
+    "\"l1\":{\"mean\":5,\"p95\":6,\"max\":7},\"l2\":{\"mean\":1,\"p95\":null,\"max\":\"x\"},"
+    "\"sweep\":[{\"steps\":10,\"tasks\":[{\"c_ltv\":80,\"c_emp\":0.5},{\"c_ltv\":90}]}]}";
 
 static void certificates_stand_beside_the_papers(void **state)
 {
@@ -187,7 +191,11 @@ static void certificates_stand_beside_the_papers(void **state)
     JsonRef root = json_root(document, "document"), tasks, task;
     JsonRef table = entry_of(document, "tables", "certificates");
     assert_int_equal(length_of(&table, "rows"), 2);
-    assert_near(number_in(&table, 0, "C_LTV"), 4.5, 0.0);
+    assert_near(number_in(&table, 0, "C_LTV"), 5.5, 1e-12); // mean of two seeds
+    assert_near(number_in(&table, 0, "std"), sqrt(2.0), 1e-12);
+    assert_near(number_in(&table, 1, "C_LTV"), 7.0, 0.0);
+    assert_empty(&table, 1, "std");
+    assert_text_in(&table, 1, "Remark", "step 3");
     assert_text_in(&table, 0, "Gates certified", "1/2");
     assert_empty(&table, 1, "Gates certified");
     assert_empty(&table, 0, "R_ss (m)");
@@ -199,6 +207,14 @@ static void certificates_stand_beside_the_papers(void **state)
     assert_empty(&table, 2, "Maximum");
     table = entry_of(document, "tables", "constants");
     assert_near(number_in(&table, 0, "Difference"), 0.8 - 0.9, 1e-12);
+    table = entry_of(document, "tables", "certificate-sweep");
+    assert_near(number_in(&table, 0, "C_LTV, mean"), 85.0, 1e-12);
+    assert_near(number_in(&table, 0, "C_LTV, max"), 90.0, 0.0);
+    assert_near(number_in(&table, 0, "Paper, max"), 498.0, 0.0);
+    assert_near(number_in(&table, 0, "C_emp, mean"), 0.5, 0.0);
+    table = entry_of(document, "tables", "residual");
+    assert_near(number_in(&table, 2, "Ratio to actual"), 5.0, 1e-12);
+    assert_near(number_in(&table, 2, "Difference"), 0.5 - 0.938, 1e-12);
     assert_ok(json_member(&tasks, &root, "tasks"));
     assert_ok(json_element(&task, &tasks, 3)); // straight/large
     assert_near(number_of(&task, "certified"), 1.0, 0.0);
@@ -207,8 +223,9 @@ static void certificates_stand_beside_the_papers(void **state)
         JsonRef figure = entry_of(document, "figures", drawn[i]);
         assert_non_null(strstr(chars_of(&figure, "svg"), "data-tip"));
     }
-    // null where a number was expected is said
+    // null is a number that does not exist; a text in its place is said
     JsonRef messages, message;
+    assert_int_equal(length_of(&root, "messages"), 1);
     assert_ok(json_member(&messages, &root, "messages"));
     assert_ok(json_element(&message, &messages, 0));
     assert_non_null(strstr(json_chars(&message), "l2.max: not a finite number, left out"));
