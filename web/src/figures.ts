@@ -72,7 +72,7 @@ function save(figure: Figure): void {
 export function figureElement(figure: Figure): HTMLElement {
   const frame = h('figure', { class: 'panel figure', 'data-figure': figure.id });
   const svg = figure.svg === null ? null : parseSvg(figure.svg);
-  const head = h('div', { class: 'panel-head' }, h('h3', {}, figure.title));
+  const head = h('div', { class: 'panel-head' }, h('h3', { class: svg ? 'hidden' : false }, figure.title));
   frame.append(head);
   if (svg) {
     svg.classList.add('facet-figure');
@@ -103,9 +103,11 @@ function walk(event: KeyboardEvent, values: SVGElement[]): void {
   next.focus();
 }
 
-/** Hides the curves of methods that are switched off. */
+/** Hides the curves of methods that are switched off. Their names in a legend only fade. */
 export function showMethods(root: ParentNode, visible: Set<string>): void {
-  for (const curve of root.querySelectorAll<SVGElement>('svg.facet-figure [data-method]')) {
-    curve.style.display = visible.has(curve.getAttribute('data-method') ?? '') ? '' : 'none';
+  for (const part of root.querySelectorAll<SVGElement>('svg.facet-figure [data-method]')) {
+    const on = visible.has(part.getAttribute('data-method') ?? '');
+    if (part.querySelector('text')) part.style.opacity = on ? '' : '0.3';
+    else part.style.display = on ? '' : 'none';
   }
 }

@@ -25,32 +25,35 @@ const groups: [string, string, string][] = [
 function lead(report: Report): Child[] {
   const feasible = report.tasks.filter((task) => task.feasible);
   const heldOut = feasible.filter((task) => task.heldOut);
-  const main = report.methods.find((method) => method.id === report.mainMethod);
   const intro =
-    `A task is a pair: one of ${counted(report.tracks.length, 'track')} and one of ` +
+    `A task is a pair: one of ${counted(report.tracks.length, 'track')} with one of ` +
     `${counted(report.openings.length, 'gate opening')}. The policies learned from ` +
-    `${counted(feasible.length - heldOut.length, 'pair')}; ${heldOut.length} more were held out and seen by no training.`;
+    `${counted(feasible.length - heldOut.length, 'pair')}. ` +
+    `${counted(heldOut.length, 'more pair')} were held out: training never showed that track with that opening.`;
+  const main = report.methods.find((method) => method.id === report.mainMethod && method.id !== 'expert');
   const sum = main && passage(report.tasks, main.id, (task) => task.heldOut);
   if (!main || !sum) {
-    return [h('p', {}, intro, ' The results hold no flights of a policy on the held-out pairs.')];
+    return [h('p', {}, intro), h('p', { class: 'result' }, 'The results hold no flights of a policy on the held-out pairs.')];
   }
-  const result = h('p', { class: 'result' },
-    'On the held-out pairs, ',
-    h('strong', {}, main.short), ' passed ',
-    h('strong', {}, `${sum.passed} of ${sum.gates} gates`),
-    ` (${percent(sum.passed, sum.gates)}), and all gates on ${sum.whole} of ${counted(sum.tasks, 'pair')}`,
-    comparison(report, main), '.');
-  return [h('p', {}, intro), result];
+  return [
+    h('p', {}, intro),
+    h('p', { class: 'result' },
+      'Composition on the held-out pairs: ',
+      h('strong', {}, main.short), ' passed ',
+      h('strong', {}, `${sum.passed} of ${sum.gates} gates`),
+      ` (${percent(sum.passed, sum.gates)}) and every gate of ${sum.whole} of the ${counted(sum.tasks, 'pair')}. `,
+      comparison(report, main)),
+  ];
 }
 
 /** The others on the same pairs: those that a newcomer compares with first. */
 function comparison(report: Report, main: Method): string {
   const parts = ['baseline', 'knet', 'oracle', 'expert'].flatMap((id) => {
-    const method = report.methods.find((entry) => entry.id === id);
-    const sum = method && id !== main.id && passage(report.tasks, id, (task) => task.heldOut);
+    const method = report.methods.find((entry) => entry.id === id && id !== main.id);
+    const sum = method && passage(report.tasks, id, (task) => task.heldOut);
     return method && sum ? [`${method.short} ${sum.passed} of ${sum.gates}`] : [];
   });
-  return parts.length ? `; for comparison: ${parts.join(', ')}` : '';
+  return parts.length ? `For comparison: ${parts.join(', ')}.` : '';
 }
 
 function notices(report: Report): Child {
@@ -148,11 +151,23 @@ function build(report: Report): void {
   }
 }
 
-/** The first screen shows a held-out pair that the main method flew, the longest one. */
+/** The first screen shows the held-out pair on which the main method is furthest ahead of the other
+ * policies; of equal ones the longest. */
 function firstTask(report: Report): Task | null {
+  const share = (task: Task, method: string): number | null => {
+    const flight = task.flights.get(method);
+    return flight && flight.passed !== null && flight.gates ? flight.passed / flight.gates : null;
+  };
+  const lead = (task: Task): number => {
+    const others = report.methods
+      .filter((method) => method.id !== report.mainMethod && method.id !== 'expert')
+      .flatMap((method) => share(task, method.id) ?? []);
+    const mean = others.reduce((sum, value) => sum + value, 0) / Math.max(others.length, 1);
+    return (share(task, report.mainMethod) ?? -1) - mean;
+  };
   const flown = report.tasks.filter((task) => task.heldOut && task.flights.has(report.mainMethod));
-  const longest = [...flown].sort((a, b) => (b.gates ?? 0) - (a.gates ?? 0))[0];
-  return longest ?? report.tasks.find((task) => task.flights.size > 0) ?? report.tasks[0] ?? null;
+  const first = [...flown].sort((a, b) => lead(b) - lead(a) || (b.gates ?? 0) - (a.gates ?? 0))[0];
+  return first ?? report.tasks.find((task) => task.flights.size > 0) ?? report.tasks[0] ?? null;
 }
 
 function start(): void {

@@ -38,7 +38,7 @@ export class Methods {
         h('th', { scope: 'col' }, 'Grid'),
         h('th', { scope: 'col' }, 'Fly'),
         h('th', { scope: 'col' }, 'Method'),
-        h('th', { scope: 'col', class: 'number' }, 'Held-out gates'),
+        h('th', { scope: 'col', class: 'number' }, 'Held out'),
         h('th', { scope: 'col', class: 'number' }, 'Training'),
       )),
       h('tbody', {}, ...rows));

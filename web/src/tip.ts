@@ -5,7 +5,7 @@ export function installTip(box: HTMLElement): void {
     box.hidden = true;
   };
   const show = (target: EventTarget | null, at: { x: number; y: number } | null): void => {
-    const part = target instanceof Element ? target.closest('[data-tip]') : null;
+    const part = target instanceof Element ? (target.closest('[data-tip]') ?? (at && near(target, at))) : null;
     const text = part?.getAttribute('data-tip');
     if (!part || !text) return hide();
     box.textContent = text;
@@ -26,4 +26,14 @@ export function installTip(box: HTMLElement): void {
   document.addEventListener('focusout', hide);
   document.addEventListener('scroll', hide, { passive: true, capture: true });
   document.addEventListener('keydown', (event) => event.key === 'Escape' && hide());
+}
+
+/** Curves are thin: what carries a tip within a few pixels of the pointer counts as well. */
+function near(target: Element, at: { x: number; y: number }): Element | null {
+  if (!target.closest('svg.facet-figure')) return null;
+  for (const [dx, dy] of [[0, 4], [0, -4], [4, 0], [-4, 0], [0, 8], [0, -8], [8, 0], [-8, 0]] as const) {
+    const part = document.elementFromPoint(at.x + dx, at.y + dy)?.closest('[data-tip]');
+    if (part) return part;
+  }
+  return null;
 }
