@@ -15,9 +15,9 @@ enum { EXACT_PRODUCTS_MAX = 8 };
 
 // A full product of tracks and openings, all of its tasks feasible.
 typedef struct ExactProduct {
+    char name[96]; // "8 tracks x {standard, wide}"
     int tracks, openings;
     CourseTask *tasks; // [tracks openings], track by track
-    char name[64];     // "8 tracks x {standard, wide}"
     InteractionReport report;
 } ExactProduct;
 
@@ -31,9 +31,10 @@ typedef struct ExactProducts {
 // prior, measures the interaction at every noise level of sampling in `steps` steps (0 for the
 // policy's number) and, for every task, at the states of three sampling paths from the same noise:
 // the network's composed one and the two of the exact joint and composed scores. The policy is
-// factored with the factors of the course, and not a K-network set.
+// shown the course's tracks and sizes by one network.
 Status exact_products(ExactProducts *out, const Race *race, const Policy *policy, int steps,
                       uint64_t seed, Progress *progress);
+int exact_product_count(const Race *race); // by which `progress` advances
 void exact_products_free(ExactProducts *products);
 
 // ---- What the exact composed score generates ----------------------------------------------------
@@ -46,16 +47,16 @@ typedef struct ChunkError {
 
 typedef struct ExactPlan {
     CourseTask task;
-    bool held_out;
-    ChunkError exact;        // of the exact composed score of the training tasks
-    ChunkError network;      // of the network's composed score, from the same noise
-    CourseTask nearest;      // the training task whose chunk the exact plan is nearest to
-    double nearest_distance; // m, as in `exact`
+    bool held_out;            // the policy was not trained on it
+    ChunkError exact;         // of the exact composed score of the training tasks
+    ChunkError network;       // of the network's composed score, from the same noise
+    CourseTask nearest;       // the training task whose chunk the exact plan is nearest to
+    ChunkError nearest_error; // distances from that chunk
 } ExactPlan;
 
-// Plans every feasible task from the same noise with the exact composed score of the training tasks
-// (the tasks not held out, each with the same weight) and with the policy. `plans` holds
-// race_task_max; returns in *count how many there are.
+// Plans every feasible task from the same noise with the exact composed score of the tasks that the
+// policy was trained on, each with the same weight, and with the policy's network. `plans` holds
+// race_task_max; *count gets how many there are.
 Status exact_plans(ExactPlan *plans, int *count, const Race *race, const Policy *policy, int steps,
                    uint64_t seed);
 

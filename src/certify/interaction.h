@@ -1,10 +1,8 @@
 // The exact interaction of factors, for an expert that has one action a task (paper, Section 3.2).
 //
-// Such an expert's noised density is a Gaussian a task, N(alpha c_z, sigma^2 I), with alpha^2 =
-// abar and sigma^2 = 1 - abar, and every marginal is a mixture of them. With l_z = log w_z - |a -
-// alpha c_z|^2 / 2 sigma^2, and L(S), m(S), C(S) the log-sum of l, the mean and the covariance of
-// the centres over a set S of tasks under the responsibilities there, the interaction log-ratio of
-// eq. (g), its gradient and its Hessian are
+// With l_z = log w_z - |a - alpha c_z|^2 / 2 sigma^2, and L(S), m(S), C(S) the log-sum of l, the
+// mean and the covariance of the centres over a set S of tasks under the responsibilities there
+// (certify/mixture.h), the interaction log-ratio of eq. (g), its gradient and its Hessian are
 //
 //   g     = l_z + (K - 1) L(all) - sum_i L(z_i)
 //   grad  = alpha / sigma^2 (c_z + (K - 1) m(all) - sum_i m(z_i)) = s(z) - s_comp(z)
@@ -20,47 +18,9 @@
 #ifndef FACET_CERTIFY_INTERACTION_H
 #define FACET_CERTIFY_INTERACTION_H
 
-#include "diffusion/sampler.h"
+#include "certify/mixture.h"
 
-#include <facet/factor.h>
 #include <facet/pool.h>
-
-enum { MIXTURE_TASKS_MAX = 64 };
-
-// ---- Mixtures -----------------------------------------------------------------------------------
-
-// The tasks of an expert with their centres and prior. Constant once made.
-typedef struct Mixture Mixture;
-
-// Copies centres [count][size] and the tasks' values. Tasks are complete and differ; weights
-// [count] are positive, and NULL makes the prior uniform. At most MIXTURE_TASKS_MAX tasks. Destroy
-// accepts NULL.
-Status mixture_create(Mixture **mixture, const double *centres, const FactorTask *tasks,
-                      const double *weights, int count, int factors, int size);
-void mixture_destroy(Mixture *mixture);
-
-int mixture_count(const Mixture *mixture);
-int mixture_size(const Mixture *mixture);
-FactorTask mixture_task(const Mixture *mixture, int index);
-const double *mixture_centre(const Mixture *mixture, int index); // [size]
-
-// The exact denoiser E[a_0 | a, shown factors of z] in x0 [size], where a null of z is not shown.
-// At least one task fits z. The score is (alpha x0 - a) / sigma^2.
-void mixture_denoise(double *x0, const Mixture *mixture, FactorTask z, const double *a,
-                     double alpha_bar);
-
-// The denoiser of the exact composed score s_null + sum_i (s_i - s_null). Every value of z has a
-// task; z itself need not be one.
-void mixture_compose(double *x0, const Mixture *mixture, FactorTask z, const double *a,
-                     double alpha_bar);
-
-// Samples with the exact joint or composed score: x [size] holds the noise and gets the action.
-// The plan predicts x0. path, if not NULL, gets x before each step and at the end,
-// [steps + 1][size].
-Status mixture_sample(double *x, double *path, const Mixture *mixture, const SamplerPlan *plan,
-                      Composition composition, FactorTask z);
-
-// ---- Interaction --------------------------------------------------------------------------------
 
 typedef struct Interaction {
     double g;         // the log-ratio
@@ -76,27 +36,29 @@ Interaction interaction_at(double *gradient, const Mixture *mixture, int index, 
 typedef struct InteractionLevel {
     double sigma;
     double g, m;    // over the states and their segments
-    double length;  // of the segments, at least 2 sqrt(g / m)
-    double bound;   // 2 sqrt(g m); infinite when the segments found no end
+    double length;  // of the segments, at least 2 sqrt(g / m); infinite when that found no end
+    double bound;   // 2 sqrt(g m); infinite with the length
     double max_gap; // over the states
+    bool holds;     // max_gap <= bound, but for rounding
+    long points;    // at which g and its Hessian were computed
 } InteractionLevel;
 
 typedef struct InteractionReport {
-    int tasks, states;        // of the product; states a level
-    long points;              // at which g and its Hessian were computed
+    int tasks, states;        // of the mixture; a level
+    long points;              // of all levels
     double g, m;              // greatest of all levels
     double bound;             // 2 sqrt(g m), as the theorem states it: one number for all levels
     double max_gap;           // greatest of all levels
     double length;            // longest segment
     double worst_ratio;       // greatest max_gap / bound of a level, each with its own bound
-    bool holds;               // max_gap <= bound at every level
-    int level_count;          // noise levels, the noisiest first
-    InteractionLevel *levels; // [level_count]
+    bool holds;               // at every level, each with its own bound
+    int level_count;          // noise levels
+    InteractionLevel *levels; // [level_count], in the order given
 } InteractionReport;
 
-// Measures at states [levels][states][size], with levels' abar, for tasks index[states] of the
-// mixture. g and m are greatest values over points along the segments, spaced by a tenth of the
-// distance covered.
+// Measures at states [levels][count][size], where level k has alpha_bar[k] and state i belongs to
+// task index[i] of the mixture. g and m are the greatest values at points along the segments: from
+// each to the next a tenth farther on, and wherever the likeliest task changes.
 Status interaction_measure(InteractionReport *report, const Mixture *mixture, const double *states,
                            const double *alpha_bar, int levels, const int *index, int count,
                            ThreadPool *pool);

@@ -10,6 +10,9 @@ typedef struct Interval {
 // it is all of [0, 1].
 Interval wilson_interval(int passed, int count);
 
+// The regularised incomplete beta function I_x(a, b) for x in [0, 1] and positive a, b.
+double incomplete_beta(double x, double a, double b);
+
 // The exact one-sided lower bound of a rate after `passed` of `count` (Clopper and Pearson, 1934):
 // the rate at which `passed` or more of `count` have the probability 1 - confidence. 0 when none
 // passed. The confidence lies in (0, 1).

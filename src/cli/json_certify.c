@@ -1,0 +1,236 @@
+// JSON of facet certify (see show_certify.h; docs/json.md describes it).
+#include "show_certify.h"
+
+#include <math.h>
+
+// A bound that holds is a number; one that does not is null.
+static void set_bound(Json *object, const char *key, CertifyBound bound)
+{
+    json_set_number(object, key, bound.step < 0 ? bound.value : nan(""));
+}
+
+static Json *json_from_spread(CertifySpread spread)
+{
+    Json *out = json_object();
+    json_set_number(out, "mean", spread.mean);
+    json_set_number(out, "p95", spread.p95);
+    json_set_number(out, "max", spread.max);
+    return out;
+}
+
+static Json *json_from_gates(const CertifyRecord *record, const Course *course)
+{
+    Json *out = json_array();
+    for (int g = 0; g < record->gate_count; g++) {
+        const GateRecord *gate = &record->gates[g];
+        Json *entry = json_object();
+        json_set_string(entry, "gate", course->tracks[record->task.track].gates[g].name);
+        json_set_bool(entry, "crossed", gate->crossed);
+        json_set_number(entry, "miss_nominal", gate->miss);
+        json_set_number(entry, "radius", gate->radius);
+        json_set_number(entry, "reach", gate->reach);
+        json_set_number(entry, "disturbance", gate->disturbance);
+        json_set_number(entry, "sensitivity", gate->slope);
+        json_set_number(entry, "half_width", course->openings[record->task.opening].half_width);
+        json_set_bool(entry, "certified", gate->certified);
+        json_push(out, entry);
+    }
+    return out;
+}
+
+static Json *json_from_check(const GateCheck *check)
+{
+    Json *out = json_object();
+    json_set_number(out, "compared", check->compared);
+    json_set_number(out, "lost", check->lost);
+    json_set_number(out, "shift_mean", check->shift_mean);
+    json_set_number(out, "shift_max", check->shift_max);
+    json_set_number(out, "gap_mean", check->gap_mean);
+    json_set_number(out, "gap_max", check->gap_max);
+    json_set_number(out, "relative", check->relative);
+    json_set_number(out, "ratio_largest", check->ratio_largest);
+    return out;
+}
+
+static Json *json_from_passage(const PassageResult *result)
+{
+    Json *out = json_object(), *gates = json_array();
+    json_set_number(out, "samples", result->samples);
+    json_set_number(out, "clear", result->clear);
+    for (int g = 0; g < result->gate_count; g++) json_push_number(gates, result->gate_lower[g]);
+    json_set(out, "gate_lower_bounds", gates);
+    return out;
+}
+
+static Json *json_from_interaction(const Certification *all)
+{
+    InteractionReport worst = worst_interaction(all);
+    Json *out = json_object(), *products = json_array();
+    json_set_number(out, "g", worst.g);
+    json_set_number(out, "m", worst.m);
+    json_set_number(out, "bound", worst.bound);
+    json_set_number(out, "max_gap", worst.max_gap);
+    json_set_bool(out, "theorem_holds", worst.holds);
+    for (int i = 0; i < all->products.count; i++) {
+        const ExactProduct *product = &all->products.product[i];
+        const InteractionReport *report = &product->report;
+        Json *entry = json_object(), *levels = json_array();
+        json_set_string(entry, "tasks", product->name);
+        json_set_number(entry, "g", report->g);
+        json_set_number(entry, "m", report->m);
+        json_set_number(entry, "bound", report->bound);
+        json_set_number(entry, "max_gap", report->max_gap);
+        json_set_number(entry, "worst_ratio", report->worst_ratio);
+        json_set_bool(entry, "theorem_holds", report->holds);
+        for (int k = 0; k < report->level_count; k++) {
+            const InteractionLevel *level = &report->levels[k];
+            Json *row = json_object();
+            json_set_number(row, "sigma", level->sigma);
+            json_set_number(row, "g", level->g);
+            json_set_number(row, "m", level->m);
+            json_set_number(row, "bound", level->bound);
+            json_set_number(row, "max_gap", level->max_gap);
+            json_push(levels, row);
+        }
+        json_set(entry, "levels", levels);
+        json_push(products, entry);
+    }
+    json_set(out, "products", products);
+    return out;
+}
+
+static Json *json_from_exact(const Certification *all)
+{
+    const Course *course = all->race->course;
+    Json *out = json_array();
+    for (int i = 0; i < all->exact_count; i++) {
+        const ExactPlan *plan = &all->exact[i];
+        Json *entry = json_object();
+        json_set_string(entry, "track", course->tracks[plan->task.track].name);
+        json_set_string(entry, "size", course->openings[plan->task.opening].name);
+        json_set_bool(entry, "held_out", plan->held_out);
+        json_set_number(entry, "exact_m", plan->exact.position);
+        json_set_number(entry, "exact_speed", plan->exact.speed);
+        json_set_number(entry, "network_m", plan->network.position);
+        json_set_number(entry, "network_speed", plan->network.speed);
+        json_set_string(entry, "nearest_track", course->tracks[plan->nearest.track].name);
+        json_set_string(entry, "nearest_size", course->openings[plan->nearest.opening].name);
+        json_set_number(entry, "nearest_m", plan->nearest_error.position);
+        json_push(out, entry);
+    }
+    return out;
+}
+
+static Json *json_from_task(const Certification *all, int t)
+{
+    const Course *course = all->race->course;
+    const CertifyRecord *record = main_record(all, t);
+    const PlanCertificate *plan = &record->plan;
+    char failure[240];
+    Json *out = json_object(), *residual = json_object(), *seeds = json_array();
+    json_set_string(out, "track", course->tracks[record->task.track].name);
+    json_set_string(out, "size", course->openings[record->task.opening].name);
+    json_set_bool(out, "held_out", course_is_held_out(course, record->task));
+    set_bound(out, "c_ltv", plan->ltv);
+    set_bound(out, "c_gronwall", plan->ode);
+    set_bound(out, "c_gronwall_discrete", plan->product);
+    json_set_number(out, "c_emp", plan->amplification);
+    json_set_number(out, "eps_s", plan->eps_s);
+    set_bound(out, "path_bound", plan->path);
+    json_set_number(out, "r_ss_default", tube_radius(tube_paper_constants(), command_bound(plan)));
+    json_set_number(out, "r_ss_default_path",
+                    tube_radius(tube_paper_constants(), plan->path.value));
+    json_set_number(residual, "actual", plan->actual);
+    json_set_number(residual, "linearised", plan->linear);
+    set_bound(residual, "ltv", plan->path);
+    json_set(out, "residual", residual);
+    describe_failure(failure, record);
+    if (failure[0]) json_set_string(out, "not_certified", failure);
+    json_set(out, "gates", json_from_gates(record, course));
+    json_set_bool(out, "certified", task_certified(record));
+    json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
+    if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
+    json_set(out, "linear_check", json_from_check(&record->check));
+    for (int k = 0; k < all->options.seeds; k++) {
+        const CertifyRecord *turn = study_record(&all->study, record->task, all->options.steps, k);
+        Json *entry = json_object();
+        json_set_uint64(entry, "seed", all->options.seed + (uint64_t)k);
+        set_bound(entry, "c_ltv", turn->plan.ltv);
+        json_set_number(entry, "c_emp", turn->plan.amplification);
+        json_set_number(entry, "eps_s", turn->plan.eps_s);
+        json_push(seeds, entry);
+    }
+    json_set(out, "seeds", seeds);
+    return out;
+}
+
+static Json *json_from_sweep(const Certification *all)
+{
+    const Course *course = all->race->course;
+    Json *out = json_array();
+    for (int i = 0; i < all->options.sweep_count; i++) {
+        Json *row = json_object(), *tasks = json_array();
+        json_set_number(row, "steps", all->options.sweep[i]);
+        for (int t = 0; t < all->options.task_count; t++) {
+            CourseTask task = all->options.tasks[t];
+            const CertifyRecord *record = study_record(&all->study, task, all->options.sweep[i], 0);
+            Json *entry = json_object();
+            json_set_string(entry, "track", course->tracks[task.track].name);
+            json_set_string(entry, "size", course->openings[task.opening].name);
+            set_bound(entry, "c_ltv", record->plan.ltv);
+            set_bound(entry, "c_gronwall", record->plan.ode);
+            json_set_number(entry, "c_emp", record->plan.amplification);
+            json_set_number(entry, "eps_s", record->plan.eps_s);
+            set_bound(entry, "path_bound", record->plan.path);
+            json_push(tasks, entry);
+        }
+        json_set(row, "tasks", tasks);
+        json_push(out, row);
+    }
+    return out;
+}
+
+static Json *json_from_levels(const CertifyDiagnostics *d)
+{
+    Json *out = json_array();
+    for (int i = 0; i < CERTIFY_LEVELS; i++) {
+        const CertifyLevel *level = &d->levels[i];
+        if (level->count == 0) continue;
+        Json *entry = json_object(), *channels = json_array();
+        json_set_number(entry, "t_first", level->t_first);
+        json_set_number(entry, "t_last", level->t_last);
+        json_set_number(entry, "samples", level->count);
+        json_set_number(entry, "mean", level->mean);
+        json_set_number(entry, "p95", level->p95);
+        for (int c = 0; c < d->channels; c++) json_push_number(channels, level->channel[c]);
+        json_set(entry, "channel_rms", channels);
+        json_push(out, entry);
+    }
+    return out;
+}
+
+Json *json_from_certification(const Certification *all)
+{
+    const CertifyDiagnostics *d = &all->diagnostics;
+    Json *out = json_object(), *tasks = json_array();
+    json_set_string(out, "version", FACET_VERSION);
+    json_set_string(out, "command", all->command);
+    json_set_string(out, "policy", all->policy_file);
+    json_set_uint64(out, "seed", all->options.seed);
+    json_set_number(out, "steps", all->options.steps);
+    json_set_number(out, "gusts", all->options.gusts);
+    for (int t = 0; t < all->options.task_count; t++) json_push(tasks, json_from_task(all, t));
+    json_set(out, "tasks", tasks);
+    json_set(out, "eps_d", json_from_spread(d->eps_d));
+    for (int f = 0; f < d->factors; f++) {
+        char key[8] = {'l', (char)('1' + f), '\0'};
+        json_set(out, key, json_from_spread(d->lipschitz[f]));
+    }
+    json_set(out, "l_joint", json_from_spread(d->joint));
+    json_set(out, "interaction", json_from_interaction(all));
+    json_set(out, "exact_plans", json_from_exact(all));
+    if (all->passage) json_set_number(out, "confidence", all->passage_options.confidence);
+    json_set(out, "by_noise_level", json_from_levels(d));
+    json_set(out, "sweep", json_from_sweep(all));
+    return out;
+}

@@ -1,0 +1,105 @@
+// The exact scores of a small course: its product, its interaction, and the plans they give beside
+// those of a policy trained for a moment.
+#include "policy/waves.h"
+
+#include "certify/exact.h"
+
+static Race *race;
+static Policy *policy;
+
+static int open_study(void **state)
+{
+    if (enter_folder(state) != 0) return -1;
+    const RaceOptions options = {
+        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
+    static const char *const held_out[] = {"straight/large"};
+    DemoOptions demos = demo_defaults();
+    TrainOptions training = tiny_training();
+    TrainSummary summary;
+    demos.rollouts = 2;
+    training.epochs = 1;
+    training.hold_out = held_out;
+    training.hold_out_count = 1;
+    assert_ok(race_open(&race, &options));
+    assert_ok(race_write_demos("demos.h5", race, &demos, true));
+    assert_ok(policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(policy_load(&policy, "policy"));
+    return 0;
+}
+
+static int close_study(void **state)
+{
+    policy_destroy(policy);
+    race_close(race);
+    return leave_folder(state);
+}
+
+static void the_product_of_the_course_obeys_the_theorem(void **state)
+{
+    (void)state;
+    ExactProducts products;
+    assert_int_equal(exact_product_count(race), 1);
+    assert_ok(exact_products(&products, race, policy, 10, 3, NULL));
+    assert_int_equal(products.count, 1);
+    const ExactProduct *product = &products.product[0];
+    assert_string_equal(product->name, "2 tracks x {small, large}");
+    assert_int_equal(product->tracks * product->openings, 4);
+    const InteractionReport *report = &product->report;
+    assert_int_equal(report->tasks, 4);
+    assert_int_equal(report->states, 12);
+    assert_int_equal(report->level_count, 10);
+    assert_true(report->holds && report->max_gap <= report->bound && report->max_gap > 0.0);
+    assert_true(report->points >= 120);
+    for (int k = 1; k < 10; k++) assert_true(report->levels[k].sigma < report->levels[k - 1].sigma);
+    exact_products_free(&products);
+}
+
+static void exact_plans_of_training_tasks_are_the_experts(void **state)
+{
+    (void)state;
+    ExactPlan plans[4];
+    int count, held_out = 0;
+    assert_ok(exact_plans(plans, &count, race, policy, 20, 3));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < count; i++) {
+        held_out += plans[i].held_out;
+        assert_true(isfinite(plans[i].network.position) && plans[i].network.position > 0.0);
+        assert_less(plans[i].nearest_error.position,
+                    0.05); // whatever it plans, it knows from there
+        if (plans[i].held_out) continue;
+        assert_less(plans[i].exact.position, 1e-3);
+    }
+    assert_int_equal(held_out, 1);
+}
+
+static void policies_without_one_network_for_factors_are_refused(void **state)
+{
+    (void)state;
+    static const PolicyMethod methods[] = {POLICY_KNET, POLICY_BASELINE};
+    static const char *const words[] = {"found a knet policy", "found a baseline policy"};
+    for (int i = 0; i < 2; i++) {
+        Policy *other;
+        ExactProducts products;
+        ExactPlan plans[4];
+        int count;
+        TrainOptions training = tiny_training();
+        TrainSummary summary;
+        training.epochs = 1;
+        training.method = methods[i];
+        assert_ok(policy_train(&summary, "demos.h5", "other", &training));
+        assert_ok(policy_load(&other, "other"));
+        assert_refused(exact_products(&products, race, other, 5, 1, NULL), words[i]);
+        assert_refused(exact_plans(plans, &count, race, other, 5, 1), words[i]);
+        policy_destroy(other);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_product_of_the_course_obeys_the_theorem),
+        cmocka_unit_test(exact_plans_of_training_tasks_are_the_experts),
+        cmocka_unit_test(policies_without_one_network_for_factors_are_refused),
+    };
+    return cmocka_run_group_tests(tests, open_study, close_study);
+}
