@@ -11,7 +11,7 @@ export function number(value: number | null, decimals: number | null): string {
 export const metres = (value: number | null): string => (value === null ? none : `${trim(value)} m`);
 export const seconds = (value: number): string => `${value.toFixed(1)} s`;
 export const percent = (part: number, whole: number): string =>
-  whole > 0 ? `${Math.round((100 * part) / whole)} %` : none;
+  whole > 0 ? `${Math.round((100 * part) / whole)}\u00a0%` : none;
 
 /** At most three decimals, without zeros at the end. */
 const trim = (value: number): string => String(Number(value.toFixed(3)));

@@ -75,7 +75,7 @@ export class Grid {
         : h('span', { class: 'none' }, 'no flight');
     const marks = h('span', { class: 'marks', 'aria-hidden': 'true' },
       ...(flight?.results ?? []).map((result) => h('i', { class: result.passed ? 'passed' : 'missed' })));
-    return [h('span', { class: 'line' }, score, label), h('span', { class: 'line' }, marks, this.bars(task, method))];
+    return [h('span', { class: 'line' }, score, label), h('span', { class: 'line facts' }, marks, this.bars(task, method))];
   }
 
   /** A bar a method in the order of the list, as high as its share of gates passed. */

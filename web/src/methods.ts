@@ -2,7 +2,7 @@
 // viewer (any of them), and how many gates each passed on held-out and on training pairs.
 import { passage, type Method, type Report } from './data';
 import { h, s } from './dom';
-import { none, percent } from './format';
+import { none } from './format';
 
 type Passage = ReturnType<typeof passage>;
 
@@ -65,7 +65,7 @@ const fraction = (sum: Passage): string => (sum ? `${sum.passed}/${sum.gates}` :
 function bar(sum: Passage, index: number): HTMLElement | string {
   if (!sum) return none;
   const fill = h('i', {});
-  fill.style.width = percent(sum.passed, sum.gates).replace(' ', '');
+  fill.style.width = `${(100 * sum.passed) / Math.max(sum.gates, 1)}%`;
   fill.style.background = `var(--m${index})`;
   return h('span', { class: 'meter' }, h('span', { class: 'track', 'aria-hidden': 'true' }, fill), `${sum.passed}/${sum.gates}`);
 }

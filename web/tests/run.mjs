@@ -33,11 +33,12 @@ function write(page) {
 }
 
 const browser = await launch();
+const flat = ['--disable-3d-apis', '--disable-gpu']; // a browser without WebGL
 
 /** Opens a page from disk and watches it: console errors, exceptions, dialogs and requests. */
 async function open(page, options = {}) {
   const context = await (options.browser ?? browser).newContext({
-    viewport: { width: 1280, height: 860 }, acceptDownloads: true, ...options.context,
+    viewport: { width: 640, height: 700 }, acceptDownloads: true, ...options.context, // small: drawn in software
   });
   const tab = await context.newPage();
   const wrong = [];
@@ -115,7 +116,7 @@ test('the sentence at the top has the numbers of the data', async () => {
 });
 
 test('every cell of the grid opens its task', async () => {
-  const { tab, wrong, close } = await open(whole, { context: { viewport: { width: 500, height: 600 } } });
+  const { tab, wrong, close } = await open(whole);
   for (const task of data.tasks) {
     await tab.press(cell(task), 'Enter');
     assert.equal(await tab.getAttribute(cell(task), 'aria-pressed'), 'true');
@@ -402,19 +403,24 @@ test('parts of wrong kinds are left out and the page works', async () => {
   small.flights = small.flights.filter((flight) => flight.task < small.tasks.length);
   small.denoising = small.denoising.filter((entry) => entry.task < small.tasks.length);
   small.figures.splice(2);
-  const { tab, wrong, go, close } = await open(fill(source, small), { context: { viewport: { width: 390, height: 600 } } });
   const junk = [undefined, null, 'text', [null, 1, 'x', {}, []], { min: 1, tracks: 5 }];
-  const parts = Object.keys(small).filter((key) => key !== 'format');
-  for (const [i, part] of parts.entries()) {
-    // Every part is missing once and is a list of rubbish once, and is one of the others in turn.
-    for (const value of new Set([junk[0], junk[3], junk[i % junk.length]])) {
+  // Every part is missing once, is a list of rubbish once, and is one of the others in turn.
+  const trials = Object.keys(small).filter((key) => key !== 'format').flatMap((part, i) =>
+    [...new Set([junk[0], junk[3], junk[i % junk.length]])].map((value) => [part, value]));
+  // Only these parts get as far as the 3D stage; the others are quicker without it.
+  const staged = ['methods', 'course', 'tasks', 'flights', 'denoising'];
+  for (const withStage of [true, false]) {
+    const own = withStage ? browser : await launch(flat);
+    const { tab, wrong, go, close } = await open(fill(source, small), { browser: own, ignore: /WebGL/, context: { viewport: { width: 390, height: 600 } } });
+    for (const [part, value] of trials.filter(([key]) => staged.includes(key) === withStage)) {
       await go(fill(source, { ...small, [part]: value }));
       await tab.waitForSelector('#foot p', { state: 'attached' });
       assert.ok((await tab.textContent('#main')).trim().length > 0);
       assert.deepEqual(wrong, [], `${part}: ${JSON.stringify(value)}`);
     }
+    await close();
+    if (!withStage) await own.close();
   }
-  await close();
 });
 
 test('a missing method, null numbers and missing certificates show plain messages', async () => {
@@ -489,7 +495,7 @@ test('hostile strings are shown as text and run nothing', async () => {
 });
 
 test('without WebGL a plain message stands in the viewer and the rest works', async () => {
-  const plain = await launch(['--disable-3d-apis', '--disable-gpu']);
+  const plain = await launch(flat);
   const { tab, wrong, close } = await open(whole, { browser: plain, ignore: /WebGL/ });
   assert.equal(await tab.getAttribute('#viewer', 'data-webgl'), 'no');
   assert.ok((await tab.textContent('.view-message')).includes('WebGL'));

@@ -275,10 +275,15 @@ export class Stage {
    * The other flights may be wild; they are not allowed to push the camera away. */
   private landmarks(): Vector3[] {
     const { min, max } = this.report.arena;
-    const points = (this.setting?.gates ?? []).flatMap((gate) => [
-      new Vector3(...gate.center),
-      new Vector3(gate.center[0], gate.center[1], min[2]),
-    ]);
+    const reach = this.setting?.halfWidth ?? 0;
+    const points = (this.setting?.gates ?? []).flatMap((gate) => {
+      const [x, y, z] = gate.center;
+      const [side, ahead] = [-gate.normal[1] * reach, gate.normal[0] * reach];
+      return [
+        new Vector3(x, y, min[2]), new Vector3(x, y, z + reach),
+        new Vector3(x + side, y + ahead, z), new Vector3(x - side, y - ahead, z),
+      ];
+    });
     const flight = this.setting?.flights[0]?.flight;
     for (let i = 0; flight && i < flight.samples; i += 5) {
       points.push(new Vector3(...flight.positions.slice(3 * i, 3 * i + 3)).clamp(new Vector3(...min), new Vector3(...max)));
