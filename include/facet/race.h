@@ -134,6 +134,7 @@ typedef struct VerifyBlock {
     int gate;
     double miss;  // m, the least found …
     double speed; // m/s, … with this wanted speed at the gate
+    double path;  // m, the miss of a vehicle that keeps to the path: what no speed can change
 } VerifyBlock;
 
 // What became of a plan that was simulated and slowed. Flights are predictions in still air from
@@ -145,7 +146,7 @@ typedef struct VerifyReport {
     double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
     int slowed_gates;      // around which the plan was slowed
     int rounds;            // simulations
-    int blocked_count;
+    int blocked_count;     // gates that slowing does not cure
     VerifyBlock blocked[TRACK_GATES_MAX];
 } VerifyReport;
 

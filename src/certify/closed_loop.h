@@ -1,20 +1,25 @@
 // The closed-loop constants of carrot, controller and quadrotor, measured along a plan.
 //
-// The paper assumes |x' - x| <= lambda |x' - x| + B |a' - a| + w from one step to the next
+// The paper assumes |x1' - x1| <= lambda |x0' - x0| + B |a' - a| + w from one step to the next
 // (Appendix A.1) and leaves the constants "defaulted, pending measurement". What is measured here:
 //
-// - A step is 1/20 s of the nominal flight, 30 steps of the simulation.
 // - The state is the vehicle's, in the 16 tangent coordinates of quad_local. The carrot adds none:
 //   its progress is the nearest point, a function of the position.
 // - The loop has no clock. A displacement along the path only makes the flight earlier or later and
 //   never decays, so at equal times nothing contracts. Errors are therefore compared where a flight
-//   crosses the plane through the nominal's position across its velocity: the linearised step is
-//   A = Pi_{k+1} (dF/dx) Pi_k, Pi = I - f n^T/(n.f), with f the nominal's rate of change and n its
-//   direction of flight. What contracts is the error across the path, which is what gates see.
+//   crosses the plane through the nominal's position across its velocity: between two marks 1/20 s
+//   apart the linearised loop is A = Pi_{k+1} (dF/dx) Pi_k, Pi = I - f n^T/(n.f), with f the
+//   nominal's rate of change and n its direction of flight. What contracts is the error across the
+//   path, which is what gates see.
 // - F is differentiated by central differences of the flight itself (centimetres and hundredths of
 //   a radian), since the nearest point on the plan's polygon jumps at corners.
-// - The command is the plan's 128 normalised numbers, constant during a flight, so |da| is the
-//   plan's error C_ode eps_s, and B = Pi_{k+1} dF/da.
+// - A step of the assumption is 2 s of the nominal flight (or a third of a shorter one), from any
+//   mark. Its length is free. Over 1/20 s errors shrink by 0.9, the paper's default, but a plan's
+//   change pushes the state there and back as the flight passes its keypoints, and a norm taken 20
+//   times a second adds all of that up: the tube comes out about fifty times too wide. Over 2 s it
+//   is within a fifth of what the linearised loop does.
+// - The command is the plan's 128 normalised numbers, constant during a flight, so |a' - a| is the
+//   plan's error C_ode eps_s, and B is in metres a normalised unit (half the range of a channel).
 // - w is the largest push of one step in seeded gusts, seen and not bounded; in still air it is 0.
 // - The metric follows from the linearised loop (certify/contraction.h) and changes along the path.
 //   Its length bounds the displacement across the path in metres.
@@ -27,9 +32,10 @@
 #include "certify/contraction.h"
 #include "certify/task_flight.h"
 
-#define CLOSED_LOOP_STEP 0.05 // s
+#define CLOSED_LOOP_MARK 0.05 // s between two marks
 
 typedef struct ClosedLoopOptions {
+    double step;   // s, at least a mark
     double gusts;  // m/s, standard deviation on each axis
     int draws;     // flights in gusts
     int pairs;     // rollouts from displaced states, and of changed plans
@@ -37,31 +43,36 @@ typedef struct ClosedLoopOptions {
     uint64_t seed;
 } ClosedLoopOptions;
 
-ClosedLoopOptions closed_loop_defaults(void); // gusts 0.5, 20 draws, 40 pairs, change 0.05, seed 0
+// Steps of 2 s, 20 draws of gusts of 0.5 m/s, 40 pairs, changes of 0.05, seed 0.
+ClosedLoopOptions closed_loop_defaults(void);
 
 typedef struct ClosedLoop {
-    int steps; // of 1/20 s, linearised
-    LoopConstants constants;
+    bool contracts; // false: no metric was found, and the constants are 1, infinite and infinite
+    double step;    // s, of lambda, b_kappa and w
+    int marks;      // 1/20 s each, linearised
+    TubeConstants constants;
     double ratio;      // the metric's own check: at most lambda
     double entry;      // length in the metric of 1 m across the path, at most
     double gain;       // m a normalised unit: largest displacement of the linearised loop …
     double gain_bound; // … and b_kappa / (1 - lambda), the tube's
     double oblique;    // 1 / cos of the most oblique crossing of a gate; 1 without gates
-    // Rollouts of the full simulation.
+    // Rollouts of the full simulation. Infinite where one did not get as far as the nominal.
     double lambda_fit;   // mean factor a step (geometric) of displaced starts, in the metric
     double lambda_worst; // the largest factor of one step among them
+    double lambda_mark;  // the mean factor over 1/20 s: lambda_fit^(mark / step)
     double gain_seen;    // m a normalised unit: largest displacement of changed plans over |da|
     double gust_seen;    // m: largest displacement in gusts …
     double gust_bound;   // … and w / (1 - lambda)
 } ClosedLoop;
 
 // Measures along the flight of a plan. A flight that ends early is measured as far as it goes;
-// fails when that is less than ten steps.
+// fails when that is less than 12 marks.
 Status closed_loop_measure(ClosedLoop *out, const Race *race, CourseTask task,
                            const Keypoint chunk[CHUNK_KEYPOINTS], const Normalizer *normalizer,
                            const ClosedLoopOptions *options);
 
-// Constants that hold for all of several loops: the largest of each.
-LoopConstants closed_loop_worst(const ClosedLoop *loops, int count);
+// Constants that hold for all of several loops: the largest of each, of those that contract. The
+// tube does not depend on the length of a step.
+TubeConstants closed_loop_worst(const ClosedLoop *loops, int count);
 
 #endif

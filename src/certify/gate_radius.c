@@ -117,7 +117,8 @@ static double norm_of_rows(const double *s)
     return norm_of_gram(gram[0], gram[1], gram[2]);
 }
 
-// One gate's differences from the four flights of every coordinate.
+// One gate's differences from the four flights of every coordinate, extrapolated to no step: the
+// error of a central difference is a quarter at half the step.
 static void slope_of(GateSlope *gate, const Crossings *crossings, int index, double step)
 {
     double gap[2][PLAN_SIZE];
@@ -126,10 +127,10 @@ static void slope_of(GateSlope *gate, const Crossings *crossings, int index, dou
     for (int j = 0; j < PLAN_SIZE; j++) {
         const Crossings *four = &crossings[4 * j];
         for (int i = 0; i < 2; i++) {
-            double whole = four[0].gate[index].at[i] - four[1].gate[index].at[i];
-            double half = four[2].gate[index].at[i] - four[3].gate[index].at[i];
-            gate->slope[i][j] = whole / (2.0 * step);
-            gap[i][j] = gate->slope[i][j] - half / step;
+            double whole = (four[0].gate[index].at[i] - four[1].gate[index].at[i]) / (2.0 * step);
+            double half = (four[2].gate[index].at[i] - four[3].gate[index].at[i]) / step;
+            gate->slope[i][j] = (4.0 * half - whole) / 3.0;
+            gap[i][j] = half - whole;
         }
     }
     gate->norm = norm_of_rows(gate->slope[0]);

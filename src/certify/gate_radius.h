@@ -14,9 +14,9 @@
 // - First order, along the nominal: of the denoising chain at the nominal samples, and of the
 // flight
 //   about the nominal flight. gate_check measures how well the flight's part holds.
-// - S_g is a central difference over a finite step, since the closed loop is only piecewise smooth
-//   (the nearest point on a polygon jumps at its corners, motors saturate, steps are 1/600 s). The
-//   comparison with half the step is reported.
+// - S_g comes from central differences over a finite step and half of it, extrapolated, since the
+//   closed loop is only piecewise smooth (the nearest point on a polygon jumps at its corners,
+//   motors saturate, steps are 1/600 s). How far the two differ is reported, and limited.
 // - The disturbance is the largest shift seen in seeded gusts: a measurement, not a bound.
 // The crossing point is compared in the gate's plane and not at equal times, so a plan that is only
 // earlier or later moves nothing.
@@ -29,8 +29,7 @@
 // nearest point between the corners, longer ones the curvature.
 #define GATE_STEP 0.01
 
-// A slope that differs by more than this share from the one at half the step is no slope to rest a
-// certificate on.
+// A slope whose two steps differ by more than this share is none to rest a certificate on.
 #define GATE_GAP_MAX 0.25
 
 // ---- Crossings ----------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ typedef struct GateSlope {
     int lost; // perturbed flights, out of 4 x 128, that did not cross: with any, there is no slope
     double slope[2][PLAN_SIZE]; // S_g, m a normalised unit, [keypoint][x, y, z, speed]
     double norm;                // ||S_g||_2
-    double gap;                 // ||S_g - S_g at half the step||_2 / ||S_g||_2
+    double gap;                 // ||S at the step - S at half the step||_2 / ||S_g||_2
 } GateSlope;
 
 typedef struct GateSensitivity {

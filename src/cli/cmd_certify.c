@@ -63,7 +63,7 @@ static Status measure_interaction(Certification *all, const CertifyCommand *comm
     all->exact = calloc((size_t)race_task_max(all->race), sizeof *all->exact);
     if (!all->exact) return status_fail("out of memory for the exact plans");
     Progress *progress =
-        progress_begin("interaction", all->race->course->opening_count, command->common.quiet);
+        progress_begin("interaction", exact_product_count(all->race), command->common.quiet);
     Status status = exact_products(&all->products, all->race, all->policy, command->steps,
                                    command->common.seed, progress);
     progress_end(progress);

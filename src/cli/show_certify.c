@@ -146,9 +146,8 @@ static void show_plans(const Certification *all)
                                  {"C_emp", TABLE_RIGHT},  {"eps_s", TABLE_RIGHT},
                                  {"C·eps", TABLE_RIGHT},  {"by steps", TABLE_RIGHT},
                                  {"R_ss m", TABLE_RIGHT}, {"limit m", TABLE_RIGHT}};
-    printf("\nBounds of the plans (N = %d, seed %llu, * is held out; the paper's C_LTV is its mean "
-           "over ten seeds)\n\n",
-           all->options.steps, (unsigned long long)all->options.seed);
+    printf("\nBounds of the plans (N = %d, seed %llu, * is held out)\n\n", all->options.steps,
+           (unsigned long long)all->options.seed);
     Table *table = table_create(heads, COLUMNS(heads));
     for (int t = 0; t < all->options.task_count; t++) {
         CourseTask task = all->options.tasks[t];
@@ -169,12 +168,14 @@ static void show_plans(const Certification *all)
     }
     table_print(table, stdout);
     table_destroy(table);
-    printf("\nR_ss with the paper's constants (0.9, 0.05, 0.01). The paper: C_ode %.1e on "
-           "race3/standard,\nC_emp %.3f to %.3f, eps_s %.2f to %.2f, R_ss %.2f to %.1f m, %d of %d "
-           "tasks below their limit.\n",
-           paper_tube.gronwall, paper_tube.c_emp_least, paper_tube.c_emp_most,
-           paper_tube.eps_s_least, paper_tube.eps_s_most, paper_tube.r_ss_least,
-           paper_tube.r_ss_most, paper_tube.certified, paper_tube.tasks);
+    printf(
+        "\nC·eps is C_LTV eps_s, and by steps is Σ |c₂| ‖Φ‖ ‖dε‖, the same without the maximum.\n"
+        "R_ss is of C·eps with the paper's constants (0.9, 0.05, 0.01). The paper's C_LTV is\n"
+        "its mean over ten seeds; its C_ode is %.1e on race3/standard, C_emp %.3f to %.3f,\n"
+        "eps_s %.2f to %.2f, R_ss %.2f to %.1f m, with %d of %d tasks below their limit.\n",
+        paper_tube.gronwall, paper_tube.c_emp_least, paper_tube.c_emp_most, paper_tube.eps_s_least,
+        paper_tube.eps_s_most, paper_tube.r_ss_least, paper_tube.r_ss_most, paper_tube.certified,
+        paper_tube.tasks);
     for (int t = 0; t < all->options.task_count; t++) {
         char text[240];
         describe_failure(text, main_record(all, t));
@@ -219,15 +220,14 @@ static void show_sweep(const Certification *all)
         {"median", TABLE_RIGHT},  {"paper", TABLE_RIGHT}, {"max", TABLE_RIGHT},
         {"paper", TABLE_RIGHT},   {"C_emp", TABLE_RIGHT}, {"paper", TABLE_RIGHT},
         {"R_emp m", TABLE_RIGHT}, {"paper", TABLE_RIGHT}};
-    printf("\nDenoising steps (means over %d tasks, first seed; R_emp with C_emp and the paper's "
-           "constants)\n\n",
+    printf("\nDenoising steps (C_LTV over %d tasks, first seed; R_emp of C_emp)\n\n",
            all->options.task_count);
     Table *table = table_create(heads, COLUMNS(heads));
     for (int i = 0; i < all->options.sweep_count; i++) sweep_row(table, all, all->options.sweep[i]);
     table_print(table, stdout);
     table_destroy(table);
-    printf("\nN = 200 has no row: the policy has %d noise levels, and to visit one twice is a step "
-           "that\nchanges nothing (c1 = 1, c2 = 0), so it is the row of N = %d again.\n",
+    printf("\nN = 200 is left out: the policy has %d noise levels, and to visit one twice is a\n"
+           "step that changes nothing (c₁ = 1, c₂ = 0). It would be the row of N = %d.\n",
            policy_noise_steps(all->policy), policy_noise_steps(all->policy));
 }
 
@@ -320,8 +320,7 @@ static void show_diagnostics(const Certification *all)
                                  {"max", TABLE_RIGHT}};
     const CertifyDiagnostics *d = &all->diagnostics;
     const FactorSpace *space = policy_space(all->policy);
-    printf("\nDecomposition error and Lipschitz constants (%d noised expert chunks of the training "
-           "tasks)\n\n",
+    printf("\nDecomposition error and Lipschitz constants (%d noised demonstrations)\n\n",
            d->samples);
     Table *table = table_create(heads, COLUMNS(heads));
     spread_row(table, "eps_D, joint − composed", d->eps_d, paper_spread("eps_d"));
@@ -349,8 +348,7 @@ static void show_factored_or_joint(const Certification *all)
                                  {"joint", TABLE_RIGHT},  {"of maxima: factored", TABLE_RIGHT},
                                  {"joint", TABLE_RIGHT},  {"tighter", TABLE_LEFT}};
     const CertifyDiagnostics *d = &all->diagnostics;
-    printf(
-        "\nFactored and joint bound of the score's change, eps_D + Σ L_i δ_i and L_joint ‖δ‖\n\n");
+    printf("\nFactored and joint bound of the score's change, eps_D + Σ L δ and L_joint ‖δ‖\n\n");
     Table *table = table_create(heads, COLUMNS(heads));
     for (int f = 0; f <= d->factors; f++) {
         double mean = d->eps_d.mean, max = d->eps_d.max;
@@ -480,8 +478,7 @@ static void show_interaction(const Certification *all)
         {"2√(GM)", TABLE_RIGHT},          {"largest gap", TABLE_RIGHT}, {"gap/bound", TABLE_RIGHT},
         {"Theorem 1", TABLE_LEFT}};
     if (all->products.count == 0) return;
-    printf("\nExact interaction of the expert's tasks (scores; gap/bound at the worst noise "
-           "level)\n\n");
+    printf("\nExact interaction of the expert's tasks (gap/bound at the worst noise level)\n\n");
     Table *table = table_create(heads, COLUMNS(heads));
     for (int i = 0; i < all->products.count; i++) {
         const ExactProduct *product = &all->products.product[i];
@@ -530,8 +527,8 @@ static void show_passage(const Certification *all)
                                  {"at least", TABLE_RIGHT},
                                  {"weakest gate", TABLE_LEFT},
                                  {"at least", TABLE_RIGHT}};
-    printf("\nPassage of all gates, with a confidence of %g a task (fresh noise, starts and gusts "
-           "of\n%g m/s; * is held out)\n\n",
+    printf("\nPassage of all gates, with a confidence of %g a task (fresh noise, fresh starts,\n"
+           "gusts of %g m/s; * is held out)\n\n",
            all->passage_options.confidence, all->passage_options.gust_speed);
     Table *table = table_create(heads, COLUMNS(heads));
     for (int t = 0; t < all->options.task_count; t++) {

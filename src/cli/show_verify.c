@@ -41,9 +41,9 @@ static void show_blocked(const Race *race, const VerifiedFlights *f)
             printf("%s/%s cannot: nothing can fly this plan\n", track->name, opening->name);
         for (int k = 0; k < report->blocked_count; k++) {
             const VerifyBlock *block = &report->blocked[k];
-            printf("%s/%s cannot: gate %d misses by %.3f m even at %.2f m/s (limit %.3f m)\n",
+            printf("%s/%s cannot: gate %d misses by %.3f m even at %.2f m/s, its path by %.3f m\n",
                    track->name, opening->name, block->gate + 1, block->miss, block->speed,
-                   (1.0 - f->options.margin) * opening->half_width);
+                   block->path);
         }
     }
 }
@@ -90,6 +90,7 @@ static Json *json_from_report(const Race *race, const VerifiedFlights *f, int in
         json_set_string(block, "gate", track->gates[report->blocked[k].gate].name);
         json_set_number(block, "miss", report->blocked[k].miss);
         json_set_number(block, "speed", report->blocked[k].speed);
+        json_set_number(block, "path_miss", report->blocked[k].path);
         json_push(blocked, block);
     }
     json_set(out, "blocked", blocked);

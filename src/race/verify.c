@@ -82,6 +82,17 @@ static bool simulate(Prediction *out, Verification *v, const Keypoint chunk[CHUN
     return true;
 }
 
+// How far from a gate's centre the path itself crosses its plane.
+static double path_miss(const Verification *v, const Keypoint chunk[CHUNK_KEYPOINTS], int gate)
+{
+    Reference path;
+    if (!reference_from_chunk(&path, chunk).ok) return HUGE_VAL;
+    Referee referee = referee_make(v->setup.track, v->setup.half_width);
+    for (int i = 1; i < REFERENCE_WAYPOINTS; i++)
+        referee_watch(&referee, path.pos[i - 1], path.pos[i], i, 1.0);
+    return referee.gates[gate].miss;
+}
+
 // ---- Slowing ------------------------------------------------------------------------------------
 
 // The plan with the cap of one gate on its speeds. A raw speed below the cap stays.
@@ -182,7 +193,7 @@ static void mend_gate(Keypoint plan[CHUNK_KEYPOINTS], Verification *v, const Pre
     if (cured) return;
     v->blocked[gate] = true;
     report->blocked[report->blocked_count++] =
-        (VerifyBlock){gate, search.best_miss, search.best_speed};
+        (VerifyBlock){gate, search.best_miss, search.best_speed, path_miss(v, plan, gate)};
 }
 
 // ---- Plans --------------------------------------------------------------------------------------

@@ -72,6 +72,34 @@ static void fly_writes_results_and_totals(void **state)
     json_free(document);
 }
 
+static void fly_verifies_and_shows_the_raw_flight_too(void **state)
+{
+    (void)state;
+    Run result = run("fly --expert --verify --margin 0.4 " SAMPLE "--json test_verify.json");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "10/10 raw,  10/10 verified"));
+    Json *document = read_output("test_verify.json");
+    JsonRef root = json_root(document, "json"), raw, totals, reports, report;
+    int count, slowed = 0;
+    assert_ok(json_member(&raw, &root, "raw"));
+    assert_ok(json_member(&totals, &raw, "totals"));
+    assert_ok(json_member(&totals, &root, "totals"));
+    assert_near(number_at(&root, "margin"), 0.4, 0.0);
+    assert_ok(json_member(&reports, &root, "verification"));
+    assert_ok(json_length(&count, &reports));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&report, &reports, i));
+        assert_true(json_has(&report, "within_margin") && json_has(&report, "blocked"));
+        assert_true(json_has(&report, "rounds") && json_has(&report, "speeds"));
+        slowed += number_at(&report, "slowest_factor") < 1.0;
+    }
+    assert_true(slowed > 0); // the expert keeps only a quarter
+    json_free(document);
+    assert_fails("fly --expert --verify --margin 1.5 " SAMPLE, 2,
+                 "facet fly: --margin: expected a number from 0 to 0.99, found '1.5'\n");
+}
+
 static void race_does_the_same_for_all_tasks(void **state)
 {
     (void)state;
@@ -193,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds_writes_every_task),
         cmocka_unit_test(fly_writes_results_and_totals),
+        cmocka_unit_test(fly_verifies_and_shows_the_raw_flight_too),
         cmocka_unit_test(race_does_the_same_for_all_tasks),
         cmocka_unit_test(one_task_alone),
         cmocka_unit_test(wrong_words_get_the_right_ones),

@@ -1,0 +1,47 @@
+// A small course for the tests of the certificates' flights: a straight track and a bend.
+#ifndef FACET_TEST_SMALL_COURSE_H
+#define FACET_TEST_SMALL_COURSE_H
+
+#include "testing.h"
+
+#include <facet/race.h>
+
+static inline Race *open_course(int threads)
+{
+    const RaceOptions options = {
+        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = threads};
+    Race *race;
+    assert_ok(race_open(&race, &options));
+    return race;
+}
+
+static inline CourseTask task_named(const Race *race, const char *name)
+{
+    CourseTask task;
+    assert_ok(course_find_task(&task, race->course, name));
+    return task;
+}
+
+// Units of 7, 2, 1.5 and 1: a normalised change of one moves by so many metres, or m/s.
+static inline Normalizer *small_units(void)
+{
+    const double min[] = {-7.0, -2.0, 0.0, 2.0}, max[] = {7.0, 2.0, 3.0, 4.0};
+    Normalizer *normalizer;
+    assert_ok(normalizer_create(&normalizer, min, max, 4, NORMALIZER_CONSTANT_REFUSED));
+    return normalizer;
+}
+
+// Along y = 1 at 3 m/s, through the middle of the second gate; the flight starts at y = 0.
+static inline void straight_plan(Keypoint chunk[CHUNK_KEYPOINTS])
+{
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
+        chunk[i] = (Keypoint){{-7.0 + 14.0 * i / (CHUNK_KEYPOINTS - 1), 1.0, 1.5}, 3.0};
+}
+
+static inline void expert_plan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task)
+{
+    Planner expert = race_expert();
+    assert_ok(expert.plan(chunk, race, task, 0, expert.context));
+}
+
+#endif

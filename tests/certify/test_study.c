@@ -1,0 +1,174 @@
+// A study of certificates on a small course: the same whether it is done in one go or resumed, the
+// file that results wait in, and the records of gates.
+#include "policy/waves.h"
+
+#include "certify/study.h"
+#include "policy/parts.h"
+
+#include <unistd.h>
+
+enum { STEPS = 4 };
+
+static Race *race;
+static Policy *policy;
+static CourseTask tasks[4];
+
+static int open_study(void **state)
+{
+    if (enter_folder(state) != 0) return -1;
+    const RaceOptions options = {
+        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
+    DemoOptions demos = demo_defaults();
+    TrainOptions training = tiny_training();
+    TrainSummary summary;
+    demos.rollouts = 2;
+    training.epochs = 1;
+    assert_ok(race_open(&race, &options));
+    assert_ok(race_write_demos("demos.h5", race, &demos, true));
+    assert_ok(policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(policy_load(&policy, "policy"));
+    assert_int_equal(race_feasible_tasks(tasks, race), 4);
+    return 0;
+}
+
+static int close_study(void **state)
+{
+    policy_destroy(policy);
+    race_close(race);
+    return leave_folder(state);
+}
+
+// Gates take hundreds of flights, so there is one task.
+static CertifyOptions small_study(void)
+{
+    return (CertifyOptions){.tasks = tasks,
+                            .task_count = 1,
+                            .steps = STEPS,
+                            .seed = 7,
+                            .seeds = 1,
+                            .gusts = 0.3,
+                            .gust_flights = 2,
+                            .state = "study.state",
+                            .study = "test",
+                            .quiet = true};
+}
+
+static void assert_same_record(const CertifyRecord *a, const CertifyRecord *b)
+{
+    Json *one = json_from_record(a, race->course), *two = json_from_record(b, race->course);
+    char *first = json_line(one), *second = json_line(two);
+    assert_string_equal(first, second);
+    json_free(one);
+    json_free(two);
+    free(first);
+    free(second);
+}
+
+// What the study should find of a plan.
+static PlanCertificate plan_of(int steps, uint64_t seed)
+{
+    Certifier *certifier;
+    PlanCertificate plan;
+    FactorTask task;
+    assert_ok(race_policy_task(&task, policy, race, tasks[0]));
+    assert_ok(certifier_create(&certifier, policy, steps, race->pool));
+    assert_ok(certifier_plan(&plan, certifier, task, seed, NULL));
+    certifier_destroy(certifier);
+    return plan;
+}
+
+static void check_gates(const CertifyRecord *record)
+{
+    assert_int_equal(record->gate_count, race->course->tracks[record->task.track].gate_count);
+    for (int g = 0; g < record->gate_count; g++) {
+        const GateRecord *gate = &record->gates[g];
+        double sum = gate->miss + gate->radius + gate->disturbance;
+        double limit = race->course->openings[record->task.opening].half_width;
+        assert_int_equal(gate->certified, gate->crossed && sum < limit);
+    }
+}
+
+static void a_study_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    CertifyStudy first, rest;
+    CertifyOptions options = small_study();
+    assert_ok(certify_study(&first, race, policy, &options));
+    assert_int_equal(first.count, 1);
+    assert_int_equal(first.resumed, 0);
+    check_gates(&first.records[0]);
+    // More is asked for, and what is in the file is not done again.
+    options.seeds = 2, options.sweep[0] = 2, options.sweep[1] = STEPS, options.sweep_count = 2;
+    assert_ok(certify_study(&rest, race, policy, &options));
+    assert_int_equal(rest.resumed, 1);
+    assert_int_equal(rest.count, 3); // two seeds, and one more number of steps
+    assert_same_record(&first.records[0], study_record(&rest, tasks[0], STEPS, 0));
+    static const int jobs[][2] = {{STEPS, 0}, {STEPS, 1}, {2, 0}};
+    for (int i = 0; i < 3; i++) {
+        const CertifyRecord *record = study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
+        assert_non_null(record);
+        PlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
+        assert_true(record->plan.ltv.value == plan.ltv.value && record->plan.ltv.step == -1);
+        assert_true(record->plan.eps_s == plan.eps_s && record->plan.linear == plan.linear);
+        if (i > 0) assert_int_equal(record->gate_count, 0); // only the first seed's plan has them
+    }
+    certify_study_free(&first);
+    certify_study_free(&rest);
+    assert_ok(certify_study(&rest, race, policy, &options));
+    assert_int_equal(rest.resumed, 3);
+    certify_study_free(&rest);
+    options.study = "another";
+    assert_refused(certify_study(&rest, race, policy, &options), "another policy or study");
+    unlink("study.state");
+}
+
+// A plan that cannot be sampled is a result with a reason, here and after a round through a file.
+static void what_cannot_be_sampled_is_recorded(void **state)
+{
+    (void)state;
+    Policy *broken;
+    CertifyStudy study;
+    CertifyRecord *back;
+    int count;
+    CertifyOptions options = small_study();
+    options.state = "broken.state";
+    assert_ok(policy_load(&broken, "policy"));
+    size_t bias = tensor_find(&broken->net->table, "out.bias")->offset;
+    broken->params[0][bias] = NAN;
+    assert_ok(certify_study(&study, race, broken, &options));
+    assert_int_equal(study.count, 1);
+    assert_non_null(strstr(study.records[0].failure, "step 1 of 4"));
+    assert_true(study.records[0].plan.ltv.step >= 0);
+    assert_ok(records_read(&back, &count, "broken.state", "test", race->course));
+    assert_int_equal(count, 1);
+    assert_same_record(&back[0], &study.records[0]);
+    free(back);
+    certify_study_free(&study);
+    policy_destroy(broken);
+    unlink("broken.state");
+}
+
+static void policies_have_names_of_their_own(void **state)
+{
+    (void)state;
+    Policy *other;
+    char first[24], second[24];
+    assert_ok(policy_load(&other, "policy"));
+    study_policy_name(first, policy);
+    study_policy_name(second, other);
+    assert_string_equal(first, second);
+    other->params[0][5] += 1e-6f;
+    study_policy_name(second, other);
+    assert_string_not_equal(first, second);
+    policy_destroy(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_study_goes_on_where_it_stopped),
+        cmocka_unit_test(what_cannot_be_sampled_is_recorded),
+        cmocka_unit_test(policies_have_names_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, open_study, close_study);
+}
