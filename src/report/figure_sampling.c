@@ -187,31 +187,41 @@ static void figure_decomposition(Json *list, Report *report)
 
 // ---- Theorem 1 ----------------------------------------------------------------------------------
 
-// One product of tasks: its bound and its greatest gap, by noise level.
-static void draw_product(Svg *svg, const Plot *plot, Report *report, const JsonRef *product)
+static const char *const product_colors[] = {"accent", "miss", "pass"};
+enum { PRODUCT_COLORS = sizeof product_colors / sizeof *product_colors };
+
+// One product of tasks: its bound and its greatest gap, by noise level. What lies below the plot
+// is left out.
+static void draw_product(Svg *svg, const Plot *plot, Report *report, const JsonRef *product,
+                         const char *color)
 {
+    static const char *const keys[] = {"bound", "max_gap"};
+    static const char *const names[] = {"bound 2√(GM)", "greatest gap"};
     JsonRef levels = input_member(product, "levels");
     for (int k = 0; k < 2; k++) {
-        static const char *const keys[] = {"bound", "max_gap"};
-        static const char *const names[] = {"bound 2√(GM)", "greatest gap"};
         double points[2 * LEVELS_MAX];
+        char tip[256];
         int count = 0;
         for (int i = 0; i < input_length(&levels) && count < LEVELS_MAX; i++) {
             JsonRef level = input_element(&levels, i);
             double sigma = input_number(report, &level, "sigma");
             double value = input_number(report, &level, keys[k]);
-            if (isnan(sigma) || !(value > 0.0)) continue;
+            if (isnan(sigma) || !(value >= plot->y.min)) continue;
             points[2 * count] = plot_x(plot, sigma);
             points[2 * count++ + 1] = plot_y(plot, value);
         }
-        char tip[256];
         snprintf(tip, sizeof tip, "%.100s: %s", input_text(product, "tasks"), names[k]);
-        if (count > 1) svg_curve(svg, points, count, level_colors[k], 2.2, k ? "" : "6 4", tip);
+        if (count > 1) svg_curve(svg, points, count, color, 2.2, k ? "" : "6 4", tip);
+        for (int i = 0; k == 1 && i < count; i++)
+            svg_dot(svg, points[2 * i], points[2 * i + 1], 3.4, color, tip);
     }
 }
 
 static void figure_interaction(Json *list, Report *report)
 {
+    JsonRef root = input_root(report, INPUT_CERTIFY);
+    JsonRef interaction = input_member(&root, "interaction");
+    JsonRef products = input_member(&interaction, "products");
     const Figure figure = {"interaction",
                            "certificates",
                            "Theorem 1 on exact scores",
@@ -219,10 +229,7 @@ static void figure_interaction(Json *list, Report *report)
                            "the theorem's bound on it, by noise level, on full products of "
                            "feasible tasks.",
                            WIDTH,
-                           TOP + HEIGHT + 80};
-    JsonRef root = input_root(report, INPUT_CERTIFY);
-    JsonRef interaction = input_member(&root, "interaction");
-    JsonRef products = input_member(&interaction, "products");
+                           TOP + HEIGHT + 56 + 20.0 * input_length(&products)};
     double least = INFINITY, most = 0.0;
     for (int p = 0; p < input_length(&products); p++) {
         JsonRef product = input_element(&products, p), levels = input_member(&product, "levels");
@@ -242,17 +249,20 @@ static void figure_interaction(Json *list, Report *report)
     }
     Plot plot = {.left = LEFT, .top = TOP, .width = WIDTH - LEFT - 20, .height = HEIGHT};
     plot.x = axis_exact(0.0, 1.0, 0.2);
-    plot.y = axis_decades(fmax(least, 1e-9 * most), most);
+    plot.y = axis_decades(fmax(least, 1e-6 * most), most);
     Svg svg;
     svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
     svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
     plot_frame(&svg, &plot, "noise σ", "distance of scores");
-    for (int p = 0; p < input_length(&products); p++) {
+    double y = TOP + HEIGHT + 60;
+    for (int p = 0; p < input_length(&products); p++, y += 20) {
         JsonRef product = input_element(&products, p);
-        draw_product(&svg, &plot, report, &product);
+        const char *color = product_colors[p % PRODUCT_COLORS];
+        char name[128];
+        draw_product(&svg, &plot, report, &product, color);
+        snprintf(name, sizeof name, "%.80s (dashed: the bound)", input_text(&product, "tasks"));
+        legend_line(&svg, LEFT, y, color, 2.2, "", name);
     }
-    legend_line(&svg, LEFT, TOP + HEIGHT + 64, level_colors[0], 2.2, "6 4", "bound 2√(GM)");
-    legend_line(&svg, LEFT + 160, TOP + HEIGHT + 64, level_colors[1], 2.2, "", "greatest gap");
     figure_push(list, &figure, svg_end(&svg));
 }
 

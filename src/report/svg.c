@@ -360,8 +360,8 @@ void plot_frame(Svg *svg, const Plot *plot, const char *name_x, const char *name
     if (name_x[0])
         svg_text(svg, plot->left + plot->width / 2, bottom + 36, SVG_MIDDLE, 13, "ink", name_x);
     if (name_y[0])
-        svg_text_upwards(svg, plot->left - 42, plot->top + plot->height / 2, SVG_MIDDLE, 13, "ink",
-                         name_y);
+        svg_text_upwards(svg, plot->left - (plot->y.logarithmic && plot->y.min < 1e-3 ? 54 : 42),
+                         plot->top + plot->height / 2, SVG_MIDDLE, 13, "ink", name_y);
 }
 
 double legend_line(Svg *svg, double x, double y, const char *color, double width, const char *dash,

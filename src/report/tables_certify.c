@@ -299,7 +299,7 @@ static void table_residual(Json *list, Report *report, const JsonRef *tasks)
 static void table_exact(Json *list, Report *report, const JsonRef *root)
 {
     const SheetHead head = {"exact-plans", "certificates", "Plans of the exact composed score",
-                            "Distance of the plan from the expert's, and its mean speed, with the "
+                            "How far the plan is off the expert's, in place and in speed, with the "
                             "exact score of the demonstrations composed and with the network. The "
                             "task whose expert lies nearest to the exact plan stands beside it."};
     JsonRef plans = input_member(root, "exact_plans");
@@ -311,8 +311,8 @@ static void table_exact(Json *list, Report *report, const JsonRef *root)
     sheet_text_column(&sheet, "Task");
     sheet_number_column(&sheet, "Exact (m)", 3);
     sheet_number_column(&sheet, "Network (m)", 3);
-    sheet_number_column(&sheet, "Exact (m/s)", 2);
-    sheet_number_column(&sheet, "Network (m/s)", 2);
+    sheet_number_column(&sheet, "Exact (m/s)", 3);
+    sheet_number_column(&sheet, "Network (m/s)", 3);
     sheet_text_column(&sheet, "Nearest expert");
     sheet_number_column(&sheet, "at (m)", 3);
     for (int i = 0; i < input_length(&plans); i++) {
