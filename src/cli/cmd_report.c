@@ -15,6 +15,14 @@ typedef struct ReportOptions {
     ReportSetup setup;
 } ReportOptions;
 
+// The ways of inference that a method is shown with, from first to last.
+static void modes_of(PolicyMode *first, PolicyMode *last, const Policy *policy)
+{
+    PolicyMethod method = policy_method(policy);
+    *first = method == POLICY_BASELINE ? POLICY_JOINT : POLICY_COMPOSED;
+    *last = method == POLICY_FACTORED ? POLICY_JOINT : *first;
+}
+
 // Adds the shipped policies, composed and joint, as far as no file had their plans. The default
 // one is always sampled composed, for the way of its plans from noise.
 static Status add_shipped(Report *report, const ReportOptions *options)
@@ -23,17 +31,19 @@ static Status add_shipped(Report *report, const ReportOptions *options)
     char default_policy[FILE_PATH_MAX];
     if (!shipped_policy(default_policy)) return status_ok();
     Status status = policies_open(&set, NULL, 0);
-    Progress *progress = progress_begin("plans", 2L * set.count, options->common.quiet);
+    Progress *progress = progress_begin("plans", set.count, options->common.quiet);
     const Policy *chosen = policies_find(&set, "ours");
-    if (!chosen && set.count > 0) chosen = set.policies[0];
-    for (int i = 0; i < set.count && status.ok; i++)
-        for (int mode = POLICY_COMPOSED; mode <= POLICY_JOINT && status.ok; mode++) {
+    if (!chosen) chosen = policies_find(&set, "factored");
+    for (int i = 0; i < set.count && status.ok; i++) {
+        PolicyMode mode, last;
+        for (modes_of(&mode, &last, set.policies[i]); mode <= last && status.ok; mode++) {
             bool denoising = set.policies[i] == chosen && mode == POLICY_COMPOSED;
-            int method = report_policy_method(set.policies[i], (PolicyMode)mode);
+            int method = report_policy_method(set.policies[i], mode);
             if (denoising || !report_has_method(report, method))
-                status = report_add_policy(report, set.policies[i], (PolicyMode)mode, denoising);
-            progress_add(progress, 1, NULL);
+                status = report_add_policy(report, set.policies[i], mode, denoising);
         }
+        progress_add(progress, 1, NULL);
+    }
     progress_end(progress);
     policies_close(&set);
     return status;
