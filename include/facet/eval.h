@@ -33,6 +33,9 @@ double eval_error(const EvalRun *run, int seed);
 double eval_speed(const EvalRun *run, int task);
 RaceTally eval_task_tally(const EvalRun *run, int task);
 
+// The standard deviation over the seeds of the share of gates passed in one task; 0 for one seed.
+double eval_task_spread(const EvalRun *run, int task);
+
 // The row of the paper's comparison that a policy belongs to: "baseline", "knet", "factored",
 // "ours" (factored with the composed loss) or "oracle".
 const char *eval_method(const Policy *policy);

@@ -81,6 +81,9 @@ void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *pla
 // plan, by a crash, or after twice the plan's duration plus two seconds.
 bool flight_step(FlightRun *run);
 
+// Adds the state of a run to a record if a sample is due. NULL records nothing.
+void flight_record(FlightTrace *trace, const FlightRun *run);
+
 // Goes on along another plan, from the point of it that is nearest at about the same progress.
 void flight_replan(FlightRun *run, const Reference *plan);
 

@@ -105,7 +105,13 @@ typedef struct PolicySampling {
     uint64_t seed;           // of the starting noise
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
     const double *weights;   // [factors], w_i of composed sampling; NULL for ones
+    double *path;            // [steps + 1][plans][T][D], the way from noise to plans; NULL for none
 } PolicySampling;
+
+// The steps that a sampling takes, and how much noise is left before each of them and at the end:
+// levels [steps + 1], sqrt(1 - abar), 0 at the end.
+int policy_sampling_steps(const Policy *policy, const PolicySampling *sampling);
+Status policy_noise_levels(double *levels, const Policy *policy, const PolicySampling *sampling);
 
 // Samples actions [plans][T][D], in the data's units, for tasks [plans]. A null value of a task
 // leaves that factor open. Without numbers, the noise of a plan follows from the seed, its task and

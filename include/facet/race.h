@@ -71,7 +71,8 @@ typedef struct PolicyPlanner PolicyPlanner;
 
 // The policy has the factors track and size, with the names of every task prepared, and chunks of
 // 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
-// seeds replace its seed, and its numbers must be NULL.
+// seeds replace its seed, and its numbers must be NULL. With a single seed its path is filled with
+// the way of the prepared plans.
 Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, const Race *race,
                              const PolicySampling *how, const CourseTask *tasks, int task_count,
                              const uint64_t *seeds, int seed_count);
@@ -79,6 +80,9 @@ void policy_planner_destroy(PolicyPlanner *planner);
 
 // The planner lives as long as the PolicyPlanner.
 Planner planner_from_policy(const PolicyPlanner *planner);
+
+// Whether a policy was trained on the names of a task's track and size.
+bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task);
 
 // ---- Flights ----------------------------------------------------------------------------------
 
@@ -90,13 +94,18 @@ typedef struct RaceResult {
     double speed_generated; // m/s, mean over the plan's keypoints
     double speed_reference; // m/s, from the speed map
     double error;           // m, mean distance of the flown path from the expert's path
+    Keypoint plan[CHUNK_KEYPOINTS];
 } RaceResult;
 
 // Plans and flies one task from its start, at the reference speed, in gusts of this strength.
 Status race_fly(RaceResult *result, const Race *race, const Planner *planner, CourseTask task,
                 uint64_t seed, double gusts);
 
-// The same for many tasks, in parallel. Fails with the first planner's failure.
+// The same with a record of the flight.
+Status race_fly_traced(RaceResult *result, FlightTrace *trace, const Race *race,
+                       const Planner *planner, CourseTask task, uint64_t seed, double gusts);
+
+// race_fly for many tasks, in parallel. Fails with the first planner's failure.
 Status race_fly_all(RaceResult *results, const Race *race, const Planner *planner,
                     const CourseTask *tasks, int count, uint64_t seed, double gusts,
                     Progress *progress);
@@ -193,6 +202,9 @@ double paper_speed(const char *track, const char *size);
 // Gates passed by a row of the paper's comparison: "baseline", "knet", "factored", "factored_joint"
 // or "oracle". Gates are 0 where the paper gives no number.
 RaceTotals paper_totals(const char *method);
+
+// Mean distance from the expert's path of such a row, m; NaN where the paper gives none.
+double paper_error(const char *method);
 
 // Gates that the paper's factored policy passed on a task, out of all; -1 when it has no such task.
 int paper_passed(const char *track, const char *size);

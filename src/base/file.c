@@ -195,6 +195,13 @@ Status file_make_folder(const char *path)
     return status_ok();
 }
 
+Status file_make_parent(const char *path)
+{
+    char copy[FILE_PATH_MAX];
+    if (strlen(path) >= sizeof copy) return status_fail("%.200s…: name too long", path);
+    return file_make_folder(dirname(strcpy(copy, path)));
+}
+
 Status file_shipped(char out[FILE_PATH_MAX], const char *name)
 {
     char program[FILE_PATH_MAX];

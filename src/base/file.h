@@ -40,6 +40,7 @@ Status file_read(char **text, size_t *size, const char *path);
 
 // Makes a folder, with the folders above it that are missing. One that is there is fine.
 Status file_make_folder(const char *path);
+Status file_make_parent(const char *path); // the folder that a file is to stand in
 
 // The folder of data that ships with Facet (such as "courses"): beside the program's build folder
 // or under its share folder, or where Facet is installed by default.

@@ -98,6 +98,8 @@ bool json_has(const JsonRef *object, const char *key)
 
 bool json_is_array(const JsonRef *at) { return cJSON_IsArray(at->node); }
 bool json_is_object(const JsonRef *at) { return cJSON_IsObject(at->node); }
+bool json_is_true(const JsonRef *at) { return cJSON_IsTrue(at->node); }
+bool json_is_null(const JsonRef *at) { return cJSON_IsNull(at->node); }
 
 Status json_member(JsonRef *out, const JsonRef *object, const char *key)
 {
@@ -288,6 +290,11 @@ void json_push_string(Json *array, const char *value)
     json_push(array, required(cJSON_CreateString(value)));
 }
 
+void json_push_bool(Json *array, bool value)
+{
+    json_push(array, required(cJSON_CreateBool(value)));
+}
+
 Json *json_from_vec3(Vec3 v)
 {
     Json *array = json_array();
@@ -295,6 +302,33 @@ Json *json_from_vec3(Vec3 v)
     json_push_number(array, v.y);
     json_push_number(array, v.z);
     return array;
+}
+
+Json *json_from_numbers(const double *values, int count, int decimals)
+{
+    enum { WIDEST = 352 }; // of any double, in full
+    size_t room = WIDEST + 2, used = 0;
+    char *text = required(malloc(room));
+    text[used++] = '[';
+    for (int i = 0; i < count; i++) {
+        if (room - used < WIDEST) text = required(realloc(text, room *= 2));
+        char *number = text + used;
+        int length = isfinite(values[i]) ? snprintf(number, WIDEST, "%.*f", decimals, values[i])
+                                         : snprintf(number, WIDEST, "null");
+        if (strchr(number, '.')) {
+            while (number[length - 1] == '0') length--;
+            if (number[length - 1] == '.') length--;
+        }
+        if (length == 2 && number[0] == '-' && number[1] == '0') number[0] = '0', length = 1;
+        used += (size_t)length;
+        text[used++] = ',';
+    }
+    if (count == 0) used++;
+    text[used - 1] = ']';
+    text[used] = '\0';
+    Json *node = required(cJSON_CreateRaw(text));
+    free(text);
+    return node;
 }
 
 char *json_text(const Json *document) { return required(cJSON_Print(document)); }

@@ -32,6 +32,8 @@ Status json_wrong(const JsonRef *at, const char *expected);
 bool json_has(const JsonRef *object, const char *key);
 bool json_is_array(const JsonRef *at);
 bool json_is_object(const JsonRef *at);
+bool json_is_true(const JsonRef *at);
+bool json_is_null(const JsonRef *at);
 Status json_member(JsonRef *out, const JsonRef *object, const char *key);
 Status json_element(JsonRef *out, const JsonRef *array, int index);
 Status json_length(int *out, const JsonRef *array); // of an array or an object
@@ -64,7 +66,12 @@ void json_set_bool(Json *object, const char *key, bool value);
 void json_push(Json *array, Json *child); // takes the child
 void json_push_number(Json *array, double value);
 void json_push_string(Json *array, const char *value);
+void json_push_bool(Json *array, bool value);
 Json *json_from_vec3(Vec3 v);
+
+// An array of numbers with at most so many decimals, for long lists; it is only to be written, and
+// JsonRef cannot look into it. Non-finite becomes null.
+Json *json_from_numbers(const double *values, int count, int decimals);
 
 // The text of a document; the caller frees it.
 char *json_text(const Json *document);

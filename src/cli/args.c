@@ -320,6 +320,38 @@ int command_misused(const char *command, Status status)
     return EXIT_USAGE;
 }
 
+// Options that do not change what is computed.
+static bool changes_nothing(const char *argument, size_t length, bool *takes_value)
+{
+    static const struct {
+        const char *name;
+        bool takes_value;
+    } options[] = {{"--threads", true},    {"--json", true},   {"--report", true},
+                   {"--no-report", false}, {"--quiet", false}, {"--resume", false}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        *takes_value = options[i].takes_value;
+        if (strlen(options[i].name) == length && strncmp(argument, options[i].name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+void command_text(char *out, size_t size, int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(out, size, "facet %s", argv[0]);
+    for (int i = 1; i < argc; i++) {
+        bool takes_value;
+        size_t length = strcspn(argv[i], "=");
+        if (changes_nothing(argv[i], length, &takes_value)) {
+            i += takes_value && !argv[i][length];
+            continue;
+        }
+        bool fits = used + strlen(argv[i]) + sizeof "  …" <= size;
+        used += (size_t)snprintf(out + used, size - used, " %s", fits ? argv[i] : "…");
+        if (!fits) return;
+    }
+}
+
 bool args_parse(int *exit_code, const Usage *usage, int argc, char **argv)
 {
     bool help;

@@ -24,6 +24,7 @@
 #define FACET_CLI_ARGS_H
 
 #include <facet/status.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // Exit codes of the program.
@@ -168,5 +169,9 @@ void args_help(const Usage *usage);
 // work, or a value on the command line that is wrong.
 int command_failed(const char *command, Status status);
 int command_misused(const char *command, Status status);
+
+// The command line that gives the same results, "facet eval --seeds 5": without the options that
+// change none, such as --threads and --json.
+void command_text(char *out, size_t size, int argc, char **argv);
 
 #endif

@@ -1,16 +1,12 @@
 // facet eval: flies policies on every feasible task and prints the paper's tables with ours.
-#include "base/file.h"
-#include "base/text.h"
 #include "commands.h"
+#include "pilot.h"
 #include "show_eval.h"
 #include "show_race.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { POLICIES_MAX = 16 };
 
 typedef struct EvalOptions {
     CommonOptions common;
@@ -19,13 +15,8 @@ typedef struct EvalOptions {
     int steps, seeds;
     double temperature; // 0 for each policy's own
     bool no_sweep;
+    char command[1024]; // for the record
 } EvalOptions;
-
-// The policies of an evaluation, in the order of the paper's table.
-typedef struct PolicySet {
-    int count;
-    Policy *policies[POLICIES_MAX];
-} PolicySet;
 
 // How a method appears in the tables. The paper's order.
 static const struct {
@@ -42,83 +33,18 @@ static const struct {
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
-// ---- Policies -----------------------------------------------------------------------------------
-
-static void close_policies(PolicySet *set)
-{
-    for (int i = 0; i < set->count; i++) policy_destroy(set->policies[i]);
-    set->count = 0;
-}
-
-static Status add_policy(PolicySet *set, const char *file)
-{
-    if (set->count == POLICIES_MAX)
-        return status_fail("expected at most %d policies", POLICIES_MAX);
-    Policy *policy;
-    TRY(policy_load(&policy, file));
-    for (int i = 0; i < set->count; i++)
-        if (strcmp(eval_method(set->policies[i]), eval_method(policy)) == 0) {
-            Status status = status_fail("%s: there is already a policy of the method '%s'", file,
-                                        eval_method(policy));
-            policy_destroy(policy);
-            return status;
-        }
-    set->policies[set->count++] = policy;
-    return status_ok();
-}
-
-static int is_race_policy(const struct dirent *entry)
-{
-    const char *suffix = ".safetensors";
-    size_t length = strlen(entry->d_name), tail = strlen(suffix);
-    return strncmp(entry->d_name, "race-", 5) == 0 && length > tail &&
-           strcmp(entry->d_name + length - tail, suffix) == 0;
-}
-
-static Status add_shipped(PolicySet *set)
-{
-    char folder[FILE_PATH_MAX], file[2 * FILE_PATH_MAX];
-    TRY(file_shipped(folder, "models"));
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_race_policy, alphasort);
-    if (count < 0) return status_fail("%s: cannot read the folder", folder);
-    Status status =
-        count > 0 ? status_ok() : status_fail("%s: expected policies, found none", folder);
-    for (int i = 0; i < count; i++) {
-        snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
-        if (status.ok) status = add_policy(set, file);
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
-}
-
-static Status open_policies(PolicySet *set, const TextList *files)
-{
-    if (files->count == 0) return add_shipped(set);
-    for (int i = 0; i < files->count; i++) TRY(add_policy(set, files->items[i]));
-    return status_ok();
-}
-
-static const Policy *policy_of(const PolicySet *set, const char *method)
-{
-    for (int i = 0; i < set->count; i++)
-        if (strcmp(eval_method(set->policies[i]), method) == 0) return set->policies[i];
-    return NULL;
-}
-
 // ---- Flights ------------------------------------------------------------------------------------
 
 static Status fly_rows(Evaluation *evaluation, const Race *race, const PolicySet *set,
                        const EvalOptions *options)
 {
     int runs = 0;
-    for (int i = 0; i < ROW_COUNT; i++) runs += policy_of(set, rows[i].method) != NULL;
+    for (int i = 0; i < ROW_COUNT; i++) runs += policies_find(set, rows[i].method) != NULL;
     Progress *progress =
         progress_begin("methods", (long)runs * options->seeds, options->common.quiet);
     Status status = status_ok();
     for (int i = 0; i < ROW_COUNT && status.ok; i++) {
-        const Policy *policy = policy_of(set, rows[i].method);
+        const Policy *policy = policies_find(set, rows[i].method);
         if (!policy) continue;
         EvalRow *row = &evaluation->rows[evaluation->row_count];
         snprintf(row->key, sizeof row->key, "%s", rows[i].key);
@@ -138,8 +64,8 @@ static Status fly_rows(Evaluation *evaluation, const Race *race, const PolicySet
 static Status fly_sweep(Evaluation *evaluation, const Race *race, const PolicySet *set,
                         const EvalOptions *options)
 {
-    const char *method = policy_of(set, "ours") ? "ours" : "factored";
-    const Policy *policy = policy_of(set, method);
+    const char *method = policies_find(set, "ours") ? "ours" : "factored";
+    const Policy *policy = policies_find(set, method);
     if (!policy || options->no_sweep) return status_ok();
     snprintf(evaluation->sweep_method, sizeof evaluation->sweep_method, "%s", method);
     Progress *progress = progress_begin("sweep", 2 * PAPER_SWEEP_ROWS, options->common.quiet);
@@ -172,8 +98,11 @@ static Status evaluate(const Race *race, const PolicySet *set, const EvalOptions
     Status status = fly_rows(evaluation, race, set, options);
     if (status.ok) status = fly_sweep(evaluation, race, set, options);
     if (status.ok) show_evaluation(race, evaluation);
-    if (status.ok && options->common.json)
-        status = json_write(json_from_evaluation(race, evaluation), options->common.json);
+    if (status.ok && options->common.json) {
+        Json *document = json_from_evaluation(race, evaluation);
+        json_set_origin(document, options->command, options->common.seed);
+        status = json_write(document, options->common.json);
+    }
     for (int i = 0; i < evaluation->row_count; i++) eval_run_free(&evaluation->rows[i].run);
     free(evaluation);
     return status;
@@ -207,12 +136,13 @@ int cmd_eval(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
 
+    command_text(eval.command, sizeof eval.command, argc, argv);
     PolicySet set = {0};
     Race *race = NULL;
-    Status status = open_policies(&set, &eval.files);
+    Status status = policies_open(&set, eval.files.items, eval.files.count);
     if (status.ok) status = study_open(&race, &eval.common, &eval.study);
     if (status.ok) status = evaluate(race, &set, &eval);
     race_close(race);
-    close_policies(&set);
+    policies_close(&set);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

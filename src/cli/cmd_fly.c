@@ -16,6 +16,7 @@ typedef struct FlyOptions {
     double gusts;
     bool verify;
     VerifyOptions verification;
+    char command[1024]; // for the record
 } FlyOptions;
 
 // The tasks asked for, or all feasible ones. `tasks` holds enough for either.
@@ -44,8 +45,11 @@ static Status fly_raw(const Race *race, const Planner *planner, const CourseTask
         race_fly_all(results, race, planner, tasks, count, common->seed, options->gusts, progress);
     progress_end(progress);
     if (status.ok) show_results(race, results, count);
-    if (status.ok && common->json)
-        status = json_write(json_from_results(race, results, count), common->json);
+    if (status.ok && common->json) {
+        Json *document = json_from_results(race, results, count);
+        json_set_origin(document, options->command, common->seed);
+        status = json_write(document, common->json);
+    }
     free(results);
     return status;
 }
@@ -72,8 +76,11 @@ static Status fly_verified(const Race *race, const Planner *planner, const Cours
         progress_end(progress);
     }
     if (status.ok) show_verified(race, &flights);
-    if (status.ok && common->json)
-        status = json_write(json_from_verified(race, &flights), common->json);
+    if (status.ok && common->json) {
+        Json *document = json_from_verified(race, &flights);
+        json_set_origin(document, options->command, common->seed);
+        status = json_write(document, common->json);
+    }
     free(flights.raw);
     free(flights.verified);
     free(flights.reports);
@@ -173,6 +180,7 @@ int cmd_fly(int argc, char **argv)
         fly_options.policy = shipped;
     }
     fly_options.how.seed = fly_options.common.seed;
+    command_text(fly_options.command, sizeof fly_options.command, argc, argv);
 
     Race *race = NULL;
     status = check_names(&fly_options.tasks, fly_options.common.courses);

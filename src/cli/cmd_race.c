@@ -2,6 +2,7 @@
 // Facet plans and flies those whose names it knows.
 #include "commands.h"
 #include "pilot.h"
+#include "report/report.h"
 #include "show_race.h"
 
 #include <stdio.h>
@@ -11,6 +12,9 @@ typedef struct RaceCommand {
     CommonOptions common;
     StudyOptions study;
     char policy[FILE_PATH_MAX]; // empty: the expert alone
+    const char *report;         // file of the page
+    bool no_report;
+    char command[1024]; // for the record
 } RaceCommand;
 
 // The feasible tasks a pilot flies, and what became of them.
@@ -18,6 +22,8 @@ typedef struct Heat {
     int count;
     CourseTask *tasks;
     RaceResult *results;
+    int method;              // of the report
+    ReportDenoising denoise; // the way of the policy's plans, when there is to be a report
 } Heat;
 
 static Status heat_fly(Heat *heat, const Race *race, Policy *policy, const RaceCommand *options)
@@ -33,8 +39,11 @@ static Status heat_fly(Heat *heat, const Race *race, Policy *policy, const RaceC
         for (int i = 0; i < feasible; i++)
             if (!policy || policy_knows_task(policy, race, heat->tasks[i]))
                 heat->tasks[heat->count++] = heat->tasks[i];
-        const PolicySampling how = {.seed = options->common.seed};
-        if (heat->count > 0)
+        PolicySampling how = {.seed = options->common.seed};
+        if (policy) heat->method = report_policy_method(policy, how.mode);
+        if (policy && heat->count > 0 && !options->no_report)
+            status = report_denoising_begin(&heat->denoise, policy, &how, heat->tasks, heat->count);
+        if (status.ok && heat->count > 0)
             status = pilot_open(&pilot, policy, race, &how, heat->tasks, heat->count);
     }
     if (status.ok && heat->count > 0) {
@@ -52,6 +61,7 @@ static void heat_free(Heat *heat)
 {
     free(heat->tasks);
     free(heat->results);
+    report_denoising_free(&heat->denoise);
 }
 
 // The policy's table and the expert's totals, or the expert's table alone.
@@ -69,10 +79,42 @@ static Status show_heats(const Race *race, const Heat *expert, const Heat *polic
         json_set(document, "expert", beside);
     }
     json_set_string(document, "planner", policy->count > 0 ? "policy" : "expert");
+    Json *plans = json_object();
+    json_set(plans, report_methods[main_heat->method].id,
+             json_from_plans(race, main_heat->results, main_heat->count));
+    json_set(document, "plans", plans);
+    json_set_origin(document, options->command, options->common.seed);
     show_results(race, main_heat->results, main_heat->count);
     if (options->common.json) return json_write(document, options->common.json);
     json_free(document);
     return status_ok();
+}
+
+// The page with these flights, and with the results that ship with Facet when the study is theirs.
+static Status write_report(const Race *race, Heat *policy, const RaceCommand *options)
+{
+    const ReportSetup setup = {.no_race_file = true,
+                               .no_defaults = study_is_own(&options->common, &options->study),
+                               .version = FACET_VERSION,
+                               .command = options->command,
+                               .seed = options->common.seed};
+    Report *report;
+    TRY(report_open(&report, race, &setup));
+    Status status = status_ok();
+    if (policy->count > 0)
+        status = report_add_results(report, policy->method, policy->results, policy->count);
+    if (status.ok && policy->denoise.count > 0) {
+        report_set_denoising(report, policy->denoise);
+        policy->denoise = (ReportDenoising){0};
+    }
+    if (status.ok) {
+        Json *document = report_document(report);
+        status = report_write_page(options->report, document);
+        json_free(document);
+    }
+    report_close(report);
+    if (status.ok) printf("\nThe flights in 3D, with figures and tables: %s\n", options->report);
+    return status;
 }
 
 static Status fly_all(const Race *race, const RaceCommand *options)
@@ -83,6 +125,7 @@ static Status fly_all(const Race *race, const RaceCommand *options)
     if (status.ok && options->policy[0]) status = policy_load(&loaded, options->policy);
     if (status.ok && loaded) status = heat_fly(&policy, race, loaded, options);
     if (status.ok) status = show_heats(race, &expert, &policy, options);
+    if (status.ok && !options->no_report) status = write_report(race, &policy, options);
     heat_free(&expert);
     heat_free(&policy);
     return status;
@@ -90,13 +133,19 @@ static Status fly_all(const Race *race, const RaceCommand *options)
 
 int cmd_race(int argc, char **argv)
 {
-    RaceCommand race_options = {.common = common_defaults(), .study = {.preset = "race"}};
-    const Option options[] = {STUDY_OPTIONS(race_options.study)};
+    RaceCommand race_options = {
+        .common = common_defaults(), .study = {.preset = "race"}, .report = "out/race.html"};
+    const Option options[] = {
+        option_text("report", &race_options.report, "FILE", "the page with the flights"),
+        option_flag("no-report", &race_options.no_report, "write no page"),
+        STUDY_OPTIONS(race_options.study),
+    };
     const Usage usage = {
         .command = "race",
         .description = "The main job: the expert and the policy that ships with Facet fly every "
                        "feasible task of the course. Prints the policy's table of gates passed, "
-                       "or the expert's where no policy ships or knows the tracks.",
+                       "or the expert's where no policy ships or knows the tracks, and writes a "
+                       "page that shows the flights in a browser.",
         .example = "facet race --json race.json",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -105,9 +154,13 @@ int cmd_race(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     if (!shipped_policy(race_options.policy)) race_options.policy[0] = '\0';
+    command_text(race_options.command, sizeof race_options.command, argc, argv);
 
     Race *race = NULL;
-    Status status = study_open(&race, &race_options.common, &race_options.study);
+    Status status = status_ok();
+    if (!race_options.no_report) status = file_make_parent(race_options.report);
+    if (status.ok && !race_options.no_report) status = file_check(race_options.report);
+    if (status.ok) status = study_open(&race, &race_options.common, &race_options.study);
     if (status.ok) status = fly_all(race, &race_options);
     race_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

@@ -9,37 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Options that do not change what is trained.
-static bool changes_nothing(const char *argument, size_t length, bool *takes_value)
-{
-    static const struct {
-        const char *name;
-        bool takes_value;
-    } options[] = {{"--threads", true}, {"--json", true}, {"--quiet", false}, {"--resume", false}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        *takes_value = options[i].takes_value;
-        if (strlen(options[i].name) == length && strncmp(argument, options[i].name, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-// The command that trains the same policy, for its record.
-static void record_command(char out[POLICY_TEXT], int argc, char **argv)
-{
-    size_t used = (size_t)snprintf(out, POLICY_TEXT, "facet train");
-    for (int i = 1; i < argc; i++) {
-        bool takes_value;
-        size_t length = strcspn(argv[i], "=");
-        if (changes_nothing(argv[i], length, &takes_value)) {
-            i += takes_value && !argv[i][length];
-            continue;
-        }
-        if (used + strlen(argv[i]) + 2 < POLICY_TEXT)
-            used += (size_t)snprintf(out + used, POLICY_TEXT - used, " %s", argv[i]);
-    }
-}
-
 static Status parse_precision(PolicyPrecision *precision, const char *name)
 {
     *precision = strcmp(name, "fp16") == 0 ? POLICY_FP16 : POLICY_FP32;
@@ -137,7 +106,7 @@ int cmd_train(int argc, char **argv)
     if (status.ok) status = parse_precision(&train_options.precision, precision);
     if (!status.ok) return command_misused(usage.command, status);
     char command[POLICY_TEXT];
-    record_command(command, argc, argv);
+    command_text(command, sizeof command, argc, argv);
     train_options.hold_out = hold_out.items;
     train_options.hold_out_count = hold_out.count;
     train_options.seed = common.seed;

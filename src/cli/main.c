@@ -27,6 +27,7 @@ static const Command commands[] = {
     {"export", "write a policy's network as an ONNX model", cmd_export},
     {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval},
     {"certify", "bound how far plans and flights can be off, beside the paper", cmd_certify},
+    {"report", "write flights, figures and tables as one page", cmd_report},
     {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},

@@ -1,7 +1,11 @@
 // Who flies (see pilot.h).
 #include "pilot.h"
 
+#include <dirent.h>
+#include <facet/eval.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 Status pilot_open(Pilot *pilot, Policy *policy, const Race *race, const PolicySampling *how,
@@ -28,16 +32,67 @@ bool shipped_policy(char path[FILE_PATH_MAX])
     return access(path, R_OK) == 0;
 }
 
-static bool knows(const Policy *policy, const char *factor_name, const char *value_name)
+// ---- Several policies ---------------------------------------------------------------------------
+
+void policies_close(PolicySet *set)
 {
-    int factor, value;
-    return factor_find(&factor, policy_space(policy), factor_name).ok &&
-           factor_find_value(&value, policy_space(policy), factor, value_name).ok &&
-           policy_knows(policy, factor, value);
+    for (int i = 0; i < set->count; i++) policy_destroy(set->policies[i]);
+    set->count = 0;
 }
 
-bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task)
+static Status add_policy(PolicySet *set, const char *file)
 {
-    return knows(policy, "track", race->course->tracks[task.track].name) &&
-           knows(policy, "size", race->course->openings[task.opening].name);
+    if (set->count == POLICIES_MAX)
+        return status_fail("expected at most %d policies", POLICIES_MAX);
+    Policy *policy;
+    TRY(policy_load(&policy, file));
+    for (int i = 0; i < set->count; i++)
+        if (strcmp(eval_method(set->policies[i]), eval_method(policy)) == 0) {
+            Status status = status_fail("%s: there is already a policy of the method '%s'", file,
+                                        eval_method(policy));
+            policy_destroy(policy);
+            return status;
+        }
+    set->policies[set->count++] = policy;
+    return status_ok();
+}
+
+static int is_race_policy(const struct dirent *entry)
+{
+    const char *suffix = ".safetensors";
+    size_t length = strlen(entry->d_name), tail = strlen(suffix);
+    return strncmp(entry->d_name, "race-", 5) == 0 && length > tail &&
+           strcmp(entry->d_name + length - tail, suffix) == 0;
+}
+
+static Status add_shipped(PolicySet *set)
+{
+    char folder[FILE_PATH_MAX], file[2 * FILE_PATH_MAX];
+    TRY(file_shipped(folder, "models"));
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_race_policy, alphasort);
+    if (count < 0) return status_fail("%s: cannot read the folder", folder);
+    Status status =
+        count > 0 ? status_ok() : status_fail("%s: expected policies, found none", folder);
+    for (int i = 0; i < count; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
+        if (status.ok) status = add_policy(set, file);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+Status policies_open(PolicySet *set, const char *const *files, int count)
+{
+    if (count == 0) return add_shipped(set);
+    for (int i = 0; i < count; i++) TRY(add_policy(set, files[i]));
+    return status_ok();
+}
+
+const Policy *policies_find(const PolicySet *set, const char *method)
+{
+    for (int i = 0; i < set->count; i++)
+        if (strcmp(eval_method(set->policies[i]), method) == 0) return set->policies[i];
+    return NULL;
 }

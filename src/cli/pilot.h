@@ -20,7 +20,22 @@ void pilot_close(Pilot *pilot);
 // The file of the policy that ships with Facet. False when none does.
 bool shipped_policy(char path[FILE_PATH_MAX]);
 
-// Whether a policy was trained on the names of a task's track and size.
-bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task);
+// ---- Several policies, one a method
+// --------------------------------------------------------------
+
+enum { POLICIES_MAX = 16 };
+
+typedef struct PolicySet {
+    int count;
+    Policy *policies[POLICIES_MAX];
+} PolicySet;
+
+// Adds the policies of the files, or those that ship with Facet when there are none. Close the set
+// also when this fails.
+Status policies_open(PolicySet *set, const char *const *files, int count);
+void policies_close(PolicySet *set);
+
+// The policy of a method as eval_method names it, or NULL.
+const Policy *policies_find(const PolicySet *set, const char *method);
 
 #endif

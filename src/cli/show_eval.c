@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 #include "math/statistics.h"
+#include "show_race.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,6 +291,7 @@ static Json *json_from_row(const Race *race, const EvalRow *row)
         json_set_number(task, "gates", result->flight.gate_count);
         json_set_number(task, "passed", result->flight.passed);
         json_set_number(task, "share_all_seeds", (double)tally.passed / tally.gates);
+        json_set_number(task, "share_std", eval_task_spread(&row->run, t));
         json_set_number(task, "speed_generated", eval_speed(&row->run, t));
         json_set_number(task, "speed_reference", result->speed_reference);
         json_set_number(task, "error_m", result->error);
@@ -342,5 +344,12 @@ Json *json_from_evaluation(const Race *race, const Evaluation *evaluation)
     }
     json_set(document, "ddim_sweep", sweep);
     json_set(document, "heldout", json_from_held_out(race, evaluation));
+    Json *plans = json_object();
+    for (int i = 0; i < evaluation->row_count; i++) {
+        const EvalRun *run = &evaluation->rows[i].run;
+        json_set(plans, evaluation->rows[i].key,
+                 json_from_plans(race, eval_result(run, 0, 0), run->tasks));
+    }
+    json_set(document, "plans", plans);
     return document;
 }

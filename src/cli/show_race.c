@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 Status study_open(Race **race, const CommonOptions *common, const StudyOptions *study)
 {
@@ -19,6 +20,11 @@ Status study_open(Race **race, const CommonOptions *common, const StudyOptions *
     *race = NULL;
     if (common->json) TRY(file_check(common->json)); // the search takes a second or two
     return race_open(race, &options);
+}
+
+bool study_is_own(const CommonOptions *common, const StudyOptions *study)
+{
+    return common->courses || study->quad || strcmp(study->preset, "race") != 0;
 }
 
 // ---- Speeds -----------------------------------------------------------------------------------
@@ -206,4 +212,30 @@ Json *json_from_results(const Race *race, const RaceResult *results, int count)
     json_set_number(totals, "crashes", sums.crashes);
     json_set(document, "totals", totals);
     return document;
+}
+
+Json *json_from_plans(const Race *race, const RaceResult *results, int count)
+{
+    Json *plans = json_object();
+    for (int i = 0; i < count; i++) {
+        const RaceResult *r = &results[i];
+        Json *plan = json_array();
+        for (int k = 0; k < CHUNK_KEYPOINTS; k++) {
+            const Keypoint *at = &r->plan[k];
+            const double numbers[] = {at->pos.x, at->pos.y, at->pos.z, at->speed};
+            json_push(plan, json_from_numbers(numbers, CHUNK_CHANNELS, 6));
+        }
+        char name[2 * COURSE_NAME_MAX];
+        snprintf(name, sizeof name, "%s/%s", race->course->tracks[r->task.track].name,
+                 race->course->openings[r->task.opening].name);
+        json_set(plans, name, plan);
+    }
+    return plans;
+}
+
+void json_set_origin(Json *document, const char *command, uint64_t seed)
+{
+    json_set_string(document, "command", command);
+    json_set_uint64(document, "seed", seed);
+    json_set_string(document, "version", FACET_VERSION);
 }

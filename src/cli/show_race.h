@@ -21,6 +21,9 @@ typedef struct StudyOptions {
 // Opens the study that the options describe.
 Status study_open(Race **race, const CommonOptions *common, const StudyOptions *study);
 
+// Whether the course or the vehicle is not the one that ships with Facet.
+bool study_is_own(const CommonOptions *common, const StudyOptions *study);
+
 // The speed map, with the paper's speeds where it has them.
 void show_speeds(const Race *race);
 Json *json_from_speeds(const Race *race);
@@ -28,5 +31,11 @@ Json *json_from_speeds(const Race *race);
 // Results of flights: a row a task, and the totals.
 void show_results(const Race *race, const RaceResult *results, int count);
 Json *json_from_results(const Race *race, const RaceResult *results, int count);
+
+// The plans of results, {"race1/wide": [[x, y, z, speed], ...32], ...}: enough to fly them again.
+Json *json_from_plans(const Race *race, const RaceResult *results, int count);
+
+// Adds what made a document: the command, the seed and the version.
+void json_set_origin(Json *document, const char *command, uint64_t seed);
 
 #endif

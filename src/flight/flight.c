@@ -4,13 +4,14 @@
 // motion to the referee.
 #include "rules.h"
 
-static void record(FlightTrace *trace, double time, const QuadState *state, double arc)
+void flight_record(FlightTrace *trace, const FlightRun *run)
 {
+    double time = (double)run->flight.steps * run->setup->model->step;
     if (!trace || trace->count >= trace->capacity) return;
     if (time + 1e-9 < trace->count * trace->interval) return;
     trace->times[trace->count] = time;
-    trace->states[trace->count] = *state;
-    trace->arcs[trace->count] = arc;
+    trace->states[trace->count] = run->state;
+    trace->arcs[trace->count] = run->carrot.arc;
     trace->count++;
 }
 
@@ -99,7 +100,7 @@ Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState sta
     FlightRun run;
     flight_begin(&run, setup, plan, start);
     do {
-        record(trace, (double)run.flight.steps * setup->model->step, &run.state, run.carrot.arc);
+        flight_record(trace, &run);
     } while (flight_step(&run));
     return flight_result(&run);
 }

@@ -1,6 +1,7 @@
 // Sampling from a policy: noise, denoising in batches, and back to the data's units.
 #include "policy/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,11 @@ typedef struct Sampling {
     ThreadPool *pool;
     SamplerPlan plan;
     Composition composition;
-    int size; // T D
-    int room; // plans of a batch
-    float *x; // [room][size]
-    int *z;   // [room][K]
+    int size;    // T D
+    int room;    // plans of a batch
+    float *x;    // [room][size]
+    float *path; // [steps + 1][plans of the batch][size], if it is asked for
+    int *z;      // [room][K]
     Sampler *sampler;
 
     // Only for knet.
@@ -130,21 +132,33 @@ static void predict_share(Sampling *s, const Share *share, int t)
 // sampler_run with the branches of each plan predicted by separate networks.
 static Status run_networks(Sampling *s, const FactorTask *tasks, int plans)
 {
-    int factors = factor_count(s->policy->space);
+    int factors = factor_count(s->policy->space), steps = s->plan.config.steps;
+    size_t size = (size_t)plans * (size_t)s->size;
     TRY(share_out(s, tasks, plans));
-    for (int i = 0; i < s->plan.config.steps; i++) {
+    for (int i = 0; i < steps; i++) {
+        if (s->path) memcpy(s->path + (size_t)i * size, s->x, size * sizeof *s->x);
         for (int n = 0; n < s->policy->networks; n++)
             if (s->shares[n].count) predict_share(s, &s->shares[n], s->plan.step[i].t);
         compose_scores(s->outputs, s->branches, s->how->weights, factors, plans, s->size);
-        TRY(sampler_advance(s->x, s->before, s->outputs, &s->plan, i,
-                            (size_t)plans * (size_t)s->size));
+        TRY(sampler_advance(s->x, s->before, s->outputs, &s->plan, i, size));
     }
+    if (s->path) memcpy(s->path + (size_t)steps * size, s->x, size * sizeof *s->x);
     return status_ok();
 }
 
 // ---- Batches ------------------------------------------------------------------------------------
 
-static Status sample_batch(double *actions, Sampling *s, const FactorTask *tasks, int plans)
+// Takes plans [plans][T][D] from the network's range to the data's units.
+static void to_actions(double *actions, const Sampling *s, const float *x, int plans)
+{
+    for (int i = 0; i < plans * s->size; i++) actions[i] = (double)x[i];
+    normalizer_invert(actions, s->policy->normalizer, actions,
+                      (size_t)plans * (size_t)policy_horizon(s->policy));
+}
+
+// `first` is the number of the batch's first plan among `all`.
+static Status sample_batch(double *actions, Sampling *s, const FactorTask *tasks, int plans,
+                           int first, int all)
 {
     const Policy *policy = s->policy;
     int factors = policy->net->config.factors;
@@ -153,12 +167,14 @@ static Status sample_batch(double *actions, Sampling *s, const FactorTask *tasks
     } else {
         for (int i = 0; i < plans; i++)
             for (int f = 0; f < factors; f++) s->z[i * factors + f] = tasks[i].value[f];
-        TRY(sampler_run(s->x, NULL, s->sampler, &s->plan, s->composition, s->how->weights, s->z,
+        TRY(sampler_run(s->x, s->path, s->sampler, &s->plan, s->composition, s->how->weights, s->z,
                         plans, s->pool));
     }
-    for (int i = 0; i < plans * s->size; i++) actions[i] = (double)s->x[i];
-    normalizer_invert(actions, policy->normalizer, actions,
-                      (size_t)plans * (size_t)policy_horizon(policy));
+    size_t size = (size_t)s->size;
+    to_actions(actions + (size_t)first * size, s, s->x, plans);
+    for (int k = 0; s->path && k <= s->plan.config.steps; k++)
+        to_actions(s->how->path + ((size_t)k * (size_t)all + (size_t)first) * size, s,
+                   s->path + (size_t)k * (size_t)plans * size, plans);
     return status_ok();
 }
 
@@ -169,6 +185,10 @@ static Status allocate(Sampling *s)
     s->x = calloc(room * size, sizeof *s->x);
     s->z = calloc(rows, sizeof *s->z);
     bool complete = s->x && s->z;
+    if (s->how->path) {
+        s->path = calloc((size_t)(s->plan.config.steps + 1) * room * size, sizeof *s->path);
+        complete = complete && s->path;
+    }
     if (s->policy->method == POLICY_KNET) {
         size_t networks = (size_t)s->policy->networks;
         s->shares = calloc(networks, sizeof *s->shares);
@@ -191,6 +211,7 @@ static void release(Sampling *s)
     for (int n = 0; s->shares && n < s->policy->networks; n++) sampler_free(s->shares[n].sampler);
     sampler_free(s->sampler);
     free(s->x);
+    free(s->path);
     free(s->z);
     free(s->shares);
     free(s->rows);
@@ -201,17 +222,40 @@ static void release(Sampling *s)
     free(s);
 }
 
+int policy_sampling_steps(const Policy *policy, const PolicySampling *sampling)
+{
+    return sampling->steps ? sampling->steps : policy->default_steps;
+}
+
+static Status plan_steps(SamplerPlan *plan, const Policy *policy, const PolicySampling *how)
+{
+    const SamplerConfig config = {
+        .kind = how->sampler == POLICY_DPMPP ? SAMPLER_DPMPP : SAMPLER_DDIM,
+        .steps = policy_sampling_steps(policy, how),
+        .spacing = policy->spacing,
+        .prediction = policy->prediction,
+        .clip = policy->clip,
+    };
+    return sampler_plan(plan, &policy->schedule, config);
+}
+
+Status policy_noise_levels(double *levels, const Policy *policy, const PolicySampling *sampling)
+{
+    SamplerPlan *plan = malloc(sizeof *plan);
+    if (!plan) return status_fail("out of memory for the steps of sampling");
+    Status status = plan_steps(plan, policy, sampling);
+    for (int i = 0; status.ok && i < plan->config.steps; i++) {
+        levels[i] = sqrt(1.0 - plan->step[i].alpha_bar);
+        levels[i + 1] = sqrt(1.0 - plan->step[i].alpha_bar_next);
+    }
+    free(plan);
+    return status;
+}
+
 static Status sample_all(double *actions, Sampling *s, const FactorTask *tasks, int plans)
 {
     const PolicySampling *how = s->how;
-    const SamplerConfig config = {
-        .kind = how->sampler == POLICY_DPMPP ? SAMPLER_DPMPP : SAMPLER_DDIM,
-        .steps = how->steps ? how->steps : s->policy->default_steps,
-        .spacing = s->policy->spacing,
-        .prediction = s->policy->prediction,
-        .clip = s->policy->clip,
-    };
-    TRY(sampler_plan(&s->plan, &s->policy->schedule, config));
+    TRY(plan_steps(&s->plan, s->policy, how));
     TRY(allocate(s));
     for (int first = 0; first < plans; first += BATCH) {
         int count = plans - first < BATCH ? plans - first : BATCH;
@@ -220,7 +264,7 @@ static Status sample_all(double *actions, Sampling *s, const FactorTask *tasks, 
                                            : policy_noise_number(s->policy, tasks, first + i);
             policy_noise(s->x + (size_t)i * s->size, s->policy, how, number);
         }
-        TRY(sample_batch(actions + (size_t)first * s->size, s, tasks + first, count));
+        TRY(sample_batch(actions, s, tasks + first, count, first, plans));
     }
     return status_ok();
 }

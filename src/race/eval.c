@@ -1,6 +1,7 @@
 // Evaluation of policies on the race study (see facet/eval.h).
 #include <facet/eval.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 Status eval_run(EvalRun *run, const Race *race, const Policy *policy,
@@ -73,6 +74,18 @@ RaceTally eval_task_tally(const EvalRun *run, int task)
         tally.gates += flight->gate_count;
     }
     return tally;
+}
+
+double eval_task_spread(const EvalRun *run, int task)
+{
+    RaceTally all = eval_task_tally(run, task);
+    double mean = (double)all.passed / all.gates, sum = 0.0;
+    for (int k = 0; k < run->seeds; k++) {
+        const Flight *flight = &eval_result(run, k, task)->flight;
+        double apart = (double)flight->passed / flight->gate_count - mean;
+        sum += apart * apart;
+    }
+    return run->seeds > 1 ? sqrt(sum / (run->seeds - 1)) : 0.0;
 }
 
 const char *eval_method(const Policy *policy)

@@ -65,6 +65,13 @@ void chunk_to_actions(double *actions, const Keypoint chunk[CHUNK_KEYPOINTS])
     }
 }
 
+bool policy_knows_task(const Policy *policy, const Race *race, CourseTask task)
+{
+    FactorTask known;
+    if (!race_policy_task(&known, policy, race, task).ok) return false;
+    return policy_knows(policy, 0, known.value[0]) && policy_knows(policy, 1, known.value[1]);
+}
+
 // ---- Plans --------------------------------------------------------------------------------------
 
 // Samples one plan of every task for every seed. Noise is keyed by seed and task, so each seed is a
@@ -104,6 +111,7 @@ static Status plan_alone(Keypoint chunk[CHUNK_KEYPOINTS], const PolicyPlanner *p
     ThreadPool *pool;
     PolicySampling how = p->how;
     how.seed = seed;
+    how.path = NULL; // has room for the prepared plans alone
     TRY(race_policy_task(&wanted, p->policy, race, task));
     TRY(pool_create(&pool, 1));
     Status status = policy_sample(actions, p->policy, &wanted, 1, &how, pool);
@@ -132,6 +140,7 @@ Status policy_planner_create(PolicyPlanner **planner, const Policy *policy, cons
                              const uint64_t *seeds, int seed_count)
 {
     assert(!how->numbers && "the seeds choose the noise");
+    assert((!how->path || seed_count == 1) && "a path is that of one seed");
     *planner = NULL;
     PolicyPlanner *p = calloc(1, sizeof *p);
     if (!p) return status_fail("out of memory for a planner");

@@ -118,14 +118,16 @@ Planner race_expert(void) { return (Planner){.name = "expert", .plan = plan_as_e
 // ---- Flights ----------------------------------------------------------------------------------
 
 // Flies a plan and measures how far the flown path lies from another one, step by step.
-static Flight fly_beside(double *mean_distance, const FlightSetup *setup, const Reference *plan,
-                         const Reference *beside, QuadState start)
+static Flight fly_beside(double *mean_distance, FlightTrace *trace, const FlightSetup *setup,
+                         const Reference *plan, const Reference *beside, QuadState start)
 {
     FlightRun run;
     Carrot follower = {0};
     double sum = 0.0;
     flight_begin(&run, setup, plan, start);
+    flight_record(trace, &run);
     while (flight_step(&run)) {
+        flight_record(trace, &run);
         double reach = follower.arc + setup->preset->carrot.window;
         follower = carrot_locate(beside, run.state.pos_world, follower.arc, reach);
         sum += follower.distance;
@@ -134,10 +136,10 @@ static Flight fly_beside(double *mean_distance, const FlightSetup *setup, const 
     return flight_result(&run);
 }
 
-Status race_fly(RaceResult *result, const Race *race, const Planner *planner, CourseTask task,
-                uint64_t seed, double gusts)
+Status race_fly_traced(RaceResult *result, FlightTrace *trace, const Race *race,
+                       const Planner *planner, CourseTask task, uint64_t seed, double gusts)
 {
-    Keypoint chunk[CHUNK_KEYPOINTS], expert[CHUNK_KEYPOINTS];
+    Keypoint expert[CHUNK_KEYPOINTS];
     Reference plan, truth;
     FlightSetup setup = race_setup(race, task);
     *result = (RaceResult){.task = task,
@@ -146,10 +148,10 @@ Status race_fly(RaceResult *result, const Race *race, const Planner *planner, Co
                            .speed_reference = race_reference_speed(race, task)};
     TRY(plan_as_expert(expert, race, task, seed, NULL));
     TRY(reference_from_chunk(&truth, expert));
-    TRY(planner->plan(chunk, race, task, seed, planner->context));
+    TRY(planner->plan(result->plan, race, task, seed, planner->context));
     for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-        result->speed_generated += chunk[i].speed / CHUNK_KEYPOINTS;
-    Status planned = reference_from_chunk(&plan, chunk);
+        result->speed_generated += result->plan[i].speed / CHUNK_KEYPOINTS;
+    Status planned = reference_from_chunk(&plan, result->plan);
     if (!planned.ok) { // a plan that nothing can fly is a flight that crashed at once
         result->flight = (Flight){
             .end = FLIGHT_CRASHED, .crash = CRASH_NONFINITE, .gate_count = setup.track->gate_count};
@@ -159,9 +161,15 @@ Status race_fly(RaceResult *result, const Race *race, const Planner *planner, Co
                           .time = 1.0,
                           .seed = seed,
                           .stream = (uint64_t)(task.track * race->speeds.openings + task.opening)};
-    result->flight = fly_beside(&result->error, &setup, &plan, &truth,
+    result->flight = fly_beside(&result->error, trace, &setup, &plan, &truth,
                                 flight_start(&race->model, &truth, result->speed_reference));
     return status_ok();
+}
+
+Status race_fly(RaceResult *result, const Race *race, const Planner *planner, CourseTask task,
+                uint64_t seed, double gusts)
+{
+    return race_fly_traced(result, NULL, race, planner, task, seed, gusts);
 }
 
 typedef struct FlyWork {

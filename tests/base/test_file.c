@@ -248,6 +248,12 @@ static void folders_are_made_with_their_parents(void **state)
     assert_ok(file_write("test_folder/file", "x", 1));
     assert_refused(file_make_folder("test_folder/file"), "expected a folder");
     assert_refused(file_make_folder("test_folder/file/below"), "cannot make the folder");
+    assert_ok(file_make_parent("test_folder/new/file"));
+    assert_ok(file_write("test_folder/new/file", "x", 1));
+    assert_ok(file_make_parent("here"));
+    assert_refused(file_make_parent("test_folder/file/below"), "expected a folder");
+    unlink("test_folder/new/file");
+    assert_int_equal(rmdir("test_folder/new"), 0);
     unlink("test_folder/file");
     assert_int_equal(rmdir("test_folder/inner/most"), 0);
     assert_int_equal(rmdir("test_folder/inner"), 0);

@@ -299,6 +299,26 @@ static void truth_is_true_or_false(void **state)
     json_free(p.document);
 }
 
+static void long_lists_take_few_digits(void **state)
+{
+    (void)state;
+    const double values[] = {1.0, -2.5, 0.12345, -0.0004, 1e-9, 100.0, nan(""), -INFINITY, 1e300};
+    Json *document = json_object();
+    json_set(document, "few", json_from_numbers(values, 8, 3));
+    json_set(document, "none", json_from_numbers(values, 0, 3));
+    json_set(document, "whole", json_from_numbers(values + 1, 1, 0));
+    char *text = json_line(document);
+    assert_string_equal(text, "{\"few\":[1,-2.5,0.123,0,0,100,null,null],\"none\":[],"
+                              "\"whole\":[-2]}");
+    free(text);
+    json_free(document);
+    document = json_from_numbers(values + 8, 1, 3); // as long as a number gets
+    text = json_line(document);
+    assert_near(strtod(text + 1, NULL), 1e300, 0.0);
+    free(text);
+    json_free(document);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +334,7 @@ int main(void)
         cmocka_unit_test(documents_are_written_for_people),
         cmocka_unit_test(members_can_be_walked),
         cmocka_unit_test(truth_is_true_or_false),
+        cmocka_unit_test(long_lists_take_few_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,6 +275,22 @@ static void help_shows_all_there_is(void **state)
               "  facet demos --rollouts 3\n");
 }
 
+static void the_record_of_a_command_has_what_matters(void **state)
+{
+    (void)state;
+    char text[64];
+    char *argv[] = {(char[]){"eval"},     (char[]){"p.safetensors"}, (char[]){"--threads"},
+                    (char[]){"4"},        (char[]){"--seeds=3"},     (char[]){"--json=x.json"},
+                    (char[]){"--quiet"},  (char[]){"--seed"},        (char[]){"7"},
+                    (char[]){"--report"}, (char[]){"r.html"}};
+    command_text(text, sizeof text, 11, argv);
+    assert_string_equal(text, "facet eval p.safetensors --seeds=3 --seed 7");
+    command_text(text, 24, 11, argv); // one that does not fit is cut at a word
+    assert_string_equal(text, "facet eval …");
+    command_text(text, 30, 11, argv);
+    assert_string_equal(text, "facet eval p.safetensors …");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +304,7 @@ int main(void)
         cmocka_unit_test(operands_are_read_where_declared),
         cmocka_unit_test(help_wins_over_mistakes),
         cmocka_unit_test(help_shows_all_there_is),
+        cmocka_unit_test(the_record_of_a_command_has_what_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,18 @@ static void every_method_has_its_rows(void **state)
     assert_ok(json_length(&count, &list));
     assert_int_equal(count, 5 * 2); // methods x seeds, one held-out task
     assert_true(json_has(&root, "ddim_sweep"));
+    assert_ok(json_member(&methods, &root, "plans"));
+    assert_ok(json_only(&methods, keys, 5));
+    assert_ok(json_member(&row, &methods, "ours_composed"));
+    assert_ok(json_length(&count, &row));
+    assert_int_equal(count, 4); // tasks
+    assert_ok(json_member(&list, &row, "straight/large"));
+    assert_ok(json_length(&count, &list));
+    assert_int_equal(count, 32);
+    char command[256];
+    assert_ok(json_member_string(command, sizeof command, &root, "command"));
+    assert_null(strstr(command, "--json"));
+    assert_true(json_has(&root, "seed") && json_has(&root, "version"));
     json_free(document);
 }
 

@@ -103,7 +103,7 @@ static void fly_verifies_and_shows_the_raw_flight_too(void **state)
 static void race_does_the_same_for_all_tasks(void **state)
 {
     (void)state;
-    Run result = run("race " SAMPLE);
+    Run result = run("race " SAMPLE "--no-report");
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "bend/large"));
     assert_non_null(strstr(result.out, "10/10 gates (100 %)"));

@@ -189,6 +189,49 @@ static void what_a_policy_cannot_do_is_refused(void **state)
     policy_destroy(knet);
 }
 
+// The way begins with noise, ends with the plan, and changes nothing in it.
+static void the_way_from_noise_ends_with_the_plan(void **state)
+{
+    (void)state;
+    enum { PLANS = 40, STEPS = 5 }; // more plans than a batch
+    const char *names[PLANS];
+    for (int i = 0; i < PLANS; i++) names[i] = i % 2 ? "a/s" : "b/m";
+    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
+        Policy *policy = tiny_policy((PolicyMethod)method);
+        static double plain[PLANS * TINY_SIZE], out[PLANS * TINY_SIZE];
+        static double path[(STEPS + 1) * PLANS * TINY_SIZE], steps[PLANS * TINY_SIZE];
+        PolicySampling how = {.seed = 3};
+        assert_int_equal(policy_sampling_steps(policy, &how), STEPS);
+        assert_ok(sample(plain, policy, names, PLANS, how, 2));
+        how.path = path;
+        assert_ok(sample(out, policy, names, PLANS, how, 2));
+        assert_memory_equal(plain, out, sizeof out);
+        assert_memory_equal(path + STEPS * PLANS * TINY_SIZE, out, sizeof out);
+        // The noise does not depend on the steps that follow it.
+        static double other[2 * PLANS * TINY_SIZE];
+        how = (PolicySampling){.seed = 3, .steps = 1, .path = other};
+        assert_ok(sample(steps, policy, names, PLANS, how, 1));
+        assert_memory_equal(other, path, sizeof out);
+        assert_true(memcmp(path, path + PLANS * TINY_SIZE, sizeof out) != 0);
+        policy_destroy(policy);
+    }
+}
+
+static void noise_levels_fall_to_nothing(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    double levels[11];
+    const PolicySampling how = {.steps = 10};
+    assert_ok(policy_noise_levels(levels, policy, &how));
+    assert_near(levels[0], sqrt(1.0 - policy->schedule.alpha_bar[19]), 1e-15); // trailing: the last
+    for (int i = 0; i < 10; i++) assert_true(levels[i + 1] < levels[i]);
+    assert_near(levels[10], 0.0, 0.0);
+    const PolicySampling many = {.steps = 21};
+    assert_false(policy_noise_levels(levels, policy, &many).ok);
+    policy_destroy(policy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +241,8 @@ int main(void)
         cmocka_unit_test(separate_networks_compose),
         cmocka_unit_test(results_are_in_the_datas_units),
         cmocka_unit_test(temperature_scales_the_noise),
+        cmocka_unit_test(the_way_from_noise_ends_with_the_plan),
+        cmocka_unit_test(noise_levels_fall_to_nothing),
         cmocka_unit_test(what_a_policy_cannot_do_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,29 @@ static void totals_keep_the_split_apart(void **state)
     assert_int_equal(totals.crashes, 1);
 }
 
+static void a_result_has_its_plan_and_its_record(void **state)
+{
+    (void)state;
+    enum { ROOM = 500 };
+    static double times[ROOM], arcs[ROOM];
+    static QuadState states[ROOM];
+    FlightTrace trace = {
+        .interval = 0.04, .capacity = ROOM, .times = times, .states = states, .arcs = arcs};
+    double offset = 0.2;
+    const Planner planner = {.name = "beside", .plan = plan_beside, .context = &offset};
+    CourseTask task = task_named("bend/large");
+    RaceResult plain, traced;
+    Keypoint plan[CHUNK_KEYPOINTS];
+    assert_ok(race_fly(&plain, race, &planner, task, 3, 0.5));
+    assert_ok(race_fly_traced(&traced, &trace, race, &planner, task, 3, 0.5));
+    assert_memory_equal(&plain.flight, &traced.flight, sizeof plain.flight);
+    assert_ok(plan_beside(plan, race, task, 3, &offset));
+    assert_memory_equal(plain.plan, plan, sizeof plan);
+    assert_int_equal(trace.count, (int)(plain.flight.duration / 0.04 + 1e-9) + 1);
+    assert_near(vec3_distance(states[0].pos_world, race->course->tracks[task.track].points[0]), 0.0,
+                1e-12);
+}
+
 static void a_planner_that_fails_says_so(void **state)
 {
     (void)state;
@@ -147,6 +170,7 @@ int main(void)
         cmocka_unit_test(factors_are_the_courses_names),
         cmocka_unit_test(a_plan_beside_the_path_shows_in_the_result),
         cmocka_unit_test(totals_keep_the_split_apart),
+        cmocka_unit_test(a_result_has_its_plan_and_its_record),
         cmocka_unit_test(a_planner_that_fails_says_so),
         cmocka_unit_test(a_plan_that_is_not_a_number_is_a_crash),
         cmocka_unit_test(gusts_depend_on_the_seed_alone),

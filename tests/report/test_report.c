@@ -1,0 +1,362 @@
+// Reports on the small course: what is in them, what bad input becomes, the same bytes every time.
+#include "report/reports.h"
+
+#include <facet/eval.h>
+
+static Race *race;
+
+static int open_small(void **state)
+{
+    (void)state;
+    race = open_race(SMALL_COURSE, 2);
+    return 0;
+}
+
+static int close_small(void **state)
+{
+    (void)state;
+    race_close(race);
+    return 0;
+}
+
+static Json *document_with(const char *eval, const char *certify)
+{
+    Report *report = open_report(race, eval, certify);
+    Json *made = report_document(report), *document = read_again(made);
+    json_free(made);
+    report_close(report);
+    return document;
+}
+
+static double number_of(const JsonRef *object, const char *key)
+{
+    double value;
+    assert_ok(json_member_number(&value, object, key, -1e9, 1e9));
+    return value;
+}
+
+// ---- Flights ------------------------------------------------------------------------------------
+
+static void the_expert_flies_without_any_file(void **state)
+{
+    (void)state;
+    Json *document = document_with(NULL, NULL);
+    JsonRef root = json_root(document, "document"), flights, flight;
+    assert_int_equal(length_of(&root, "tasks"), 4);
+    assert_int_equal(length_of(&root, "methods"), 1);
+    assert_int_equal(length_of(&root, "messages"), 0);
+    assert_int_equal(length_of(&root, "flights"), race_feasible_count(race));
+    assert_string_equal(chars_of(&root, "main_method"), "expert");
+    assert_ok(json_member(&flights, &root, "flights"));
+    assert_ok(json_element(&flight, &flights, 0));
+    int samples = length_of(&flight, "speeds");
+    assert_int_equal(samples, (int)(number_of(&flight, "duration") * REPORT_RATE) + 1);
+    assert_int_equal(length_of(&flight, "positions"), 3 * samples);
+    assert_int_equal(length_of(&flight, "attitudes"), 4 * samples);
+    assert_int_equal(length_of(&flight, "plan"), 128);
+    JsonRef table = entry_of(document, "tables", "held-out");
+    assert_non_null(strstr(chars_of(&table, "missing"), "facet eval"));
+    JsonRef figure = entry_of(document, "figures", "certificate");
+    assert_non_null(strstr(chars_of(&figure, "missing"), "facet certify"));
+    json_free(document);
+}
+
+// Gives a plan that a test wrote down.
+static Status plan_kept(Keypoint chunk[CHUNK_KEYPOINTS], const Race *with, CourseTask task,
+                        uint64_t seed, void *context)
+{
+    (void)with, (void)task, (void)seed;
+    memcpy(chunk, context, CHUNK_KEYPOINTS * sizeof *chunk);
+    return status_ok();
+}
+
+// A plan that went through a file flies as it would have before.
+static void plans_of_a_file_fly_as_they_did(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *eval = write_eval(&scratch, "eval.json", race, all_methods, 7, "");
+    Report *report = open_report(race, eval, NULL);
+    CourseTask tasks[4];
+    int count = race_feasible_tasks(tasks, race);
+    for (int m = 0; m < 7; m++)
+        for (int i = 0; i < count; i++) {
+            Keypoint plan[CHUNK_KEYPOINTS];
+            Planner expert = race_expert();
+            RaceResult wanted;
+            assert_ok(expert.plan(plan, race, tasks[i], 1, NULL));
+            for (int k = 0; k < CHUNK_KEYPOINTS; k++) plan[k].pos.y += 0.05 * (m + 1);
+            const Planner planner = {.name = "kept", .plan = plan_kept, .context = plan};
+            assert_ok(race_fly(&wanted, race, &planner, tasks[i], 1, 0.0));
+            int method = report_method(all_methods[m]);
+            const ReportFlight *flight = report_flight(report, method, tasks[i]);
+            assert_true(flight->flown);
+            assert_int_equal(flight->result.flight.passed, wanted.flight.passed);
+            assert_near(flight->result.error, wanted.error, 1e-6);
+            assert_near(flight->result.flight.duration, wanted.flight.duration, 0.01);
+            assert_string_equal(report->origins[method], "eval");
+        }
+    assert_int_equal(report_main_method(report), report_method("ours_composed"));
+    report_close(report);
+    free(eval);
+    scratch_end(&scratch);
+}
+
+static void the_bytes_are_the_same_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *eval = write_eval(&scratch, "eval.json", race, all_methods, 7, "");
+    char *texts[2];
+    for (int i = 0; i < 2; i++) {
+        Race *other = open_race(SMALL_COURSE, i ? 3 : 1);
+        Report *report = open_report(other, eval, NULL);
+        Json *document = report_document(report);
+        texts[i] = json_line(document);
+        json_free(document);
+        report_close(report);
+        race_close(other);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+    free(eval);
+    scratch_end(&scratch);
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+static void tables_have_the_numbers_of_the_file(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *eval = write_eval(&scratch, "eval.json", race, all_methods, 7, "");
+    Json *document = document_with(eval, NULL);
+    JsonRef table = entry_of(document, "tables", "passage");
+    assert_int_equal(length_of(&table, "rows"), 7);
+    assert_int_equal(length_of(&table, "held_out"), 7);
+    assert_text_in(&table, 0, "All", "6/10");
+    assert_text_in(&table, 6, "All", "12/10"); // as the file has it
+    assert_text_in(&table, 0, "Held out", "1/2");
+    assert_text_in(&table, 0, "95 %", "10–90 %");
+    assert_text_in(&table, 0, "Paper, all", "33/104");
+    assert_empty(&table, 0, "Difference"); // of other gates than the paper's
+    assert_near(number_in(&table, 3, "Crashes"), 3.0, 0.0);
+    assert_string_equal(chars_of(&table, "command"), "facet eval --seeds 3");
+    assert_string_equal(chars_of(&table, "version"), "0.9");
+    assert_string_equal(chars_of(&table, "source"), eval);
+    assert_near(number_of(&table, "seed"), 1.0, 0.0);
+    table = entry_of(document, "tables", "held-out");
+    assert_text_in(&table, 0, "Task", "straight/large");
+    assert_near(number_in(&table, 0, "Oracle"), 50.0, 1e-12);
+    assert_near(number_in(&table, 0, "Plan (m/s)"), 3.5, 0.0);
+    assert_empty(&table, 0, "Paper, factored");
+    table = entry_of(document, "tables", "tracks");
+    assert_near(number_in(&table, 0, "Std (%)"), 12.5, 1e-12);
+    table = entry_of(document, "tables", "speeds");
+    assert_near(number_in(&table, 0, "Difference (m/s)"), -0.5, 1e-12);
+    table = entry_of(document, "tables", "inference");
+    assert_near(number_in(&table, 1, "Rate (%)"), 80.0, 1e-12);
+    assert_near(number_in(&table, 1, "Difference (m)"), 0.02, 1e-12);
+    table = entry_of(document, "tables", "ddim-sweep");
+    assert_near(number_in(&table, 0, "Composed"), 80.0, 1e-12);
+    assert_near(number_in(&table, 0, "Difference, held out"), 10.0, 1e-9);
+    assert_near(number_in(&table, 1, "Joint"), 70.0, 1e-12);
+    json_free(document);
+    free(eval);
+    scratch_end(&scratch);
+}
+
+static const char certificates[] =
+    "{\"tasks\":[{\"track\":\"straight\",\"size\":\"large\",\"held_out\":true,\"c_ltv\":4.5,"
+    "\"seeds\":[{\"c_ltv\":4.5},{\"c_ltv\":6.5},{\"c_ltv\":null}],\"c_emp\":0.25,\"eps_s\":1.5,"
+    "\"gates\":[{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,"
+    "\"half_width\":1,\"certified\":true},{\"gate\":\"b\",\"miss_nominal\":0.2,\"radius\":1.3,"
+    "\"half_width\":1,\"certified\":false}],\"passage_lower_bound\":0.9},"
+    "{\"track\":\"elsewhere\",\"size\":\"large\",\"c_ltv\":7,\"not_certified\":\"step "
+    "3\",\"residual\":"
+    "{\"actual\":0.1,\"linearised\":0.3,\"ltv\":0.5}}],"
+    "\"constants\":{\"lambda\":0.8,\"b_kappa\":0.1,\"w\":0.02},"
+    "\"eps_d\":{\"mean\":1,\"p95\":2,\"max\":3},\"by_noise_level\":[{\"t_first\":0,\"t_last\":4,"
+    "\"mean\":2,\"p95\":3},{\"t_first\":5,\"t_last\":9,\"mean\":1,\"p95\":2}],"
+    "\"l1\":{\"mean\":5,\"p95\":6,\"max\":7},\"l2\":{\"mean\":1,\"p95\":null,\"max\":\"x\"},"
+    "\"sweep\":[{\"steps\":10,\"tasks\":[{\"c_ltv\":80,\"c_emp\":0.5},{\"c_ltv\":90}]}]}";
+
+static void certificates_stand_beside_the_papers(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *path = strdup(scratch_write(&scratch, "certify.json", certificates));
+    Json *document = document_with(NULL, path);
+    JsonRef root = json_root(document, "document"), tasks, task;
+    JsonRef table = entry_of(document, "tables", "certificates");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_near(number_in(&table, 0, "C_LTV"), 5.5, 1e-12); // mean of two seeds
+    assert_near(number_in(&table, 0, "std"), sqrt(2.0), 1e-12);
+    assert_near(number_in(&table, 1, "C_LTV"), 7.0, 0.0);
+    assert_empty(&table, 1, "std");
+    assert_text_in(&table, 1, "Remark", "step 3");
+    assert_text_in(&table, 0, "Gates certified", "1/2");
+    assert_empty(&table, 1, "Gates certified");
+    assert_empty(&table, 0, "R_ss (m)");
+    table = entry_of(document, "tables", "certificate-gates");
+    assert_text_in(&table, 1, "Certified", "no");
+    assert_near(number_in(&table, 1, "Radius (m)"), 1.3, 0.0);
+    table = entry_of(document, "tables", "diagnostics");
+    assert_near(number_in(&table, 0, "Difference"), 1.0 - 1.70, 1e-12);
+    assert_empty(&table, 2, "Maximum");
+    table = entry_of(document, "tables", "constants");
+    assert_near(number_in(&table, 0, "Difference"), 0.8 - 0.9, 1e-12);
+    table = entry_of(document, "tables", "certificate-sweep");
+    assert_near(number_in(&table, 0, "C_LTV, mean"), 85.0, 1e-12);
+    assert_near(number_in(&table, 0, "C_LTV, max"), 90.0, 0.0);
+    assert_near(number_in(&table, 0, "Paper, max"), 498.0, 0.0);
+    assert_near(number_in(&table, 0, "C_emp, mean"), 0.5, 0.0);
+    table = entry_of(document, "tables", "residual");
+    assert_near(number_in(&table, 2, "Ratio to actual"), 5.0, 1e-12);
+    assert_near(number_in(&table, 2, "Difference"), 0.5 - 0.938, 1e-12);
+    assert_ok(json_member(&tasks, &root, "tasks"));
+    assert_ok(json_element(&task, &tasks, 3)); // straight/large
+    assert_near(number_of(&task, "certified"), 1.0, 0.0);
+    const char *const drawn[] = {"certificate", "certificate-gates", "decomposition"};
+    for (int i = 0; i < 3; i++) {
+        JsonRef figure = entry_of(document, "figures", drawn[i]);
+        assert_non_null(strstr(chars_of(&figure, "svg"), "data-tip"));
+    }
+    // null is a number that does not exist; a text in its place is said
+    JsonRef messages, message;
+    assert_int_equal(length_of(&root, "messages"), 1);
+    assert_ok(json_member(&messages, &root, "messages"));
+    assert_ok(json_element(&message, &messages, 0));
+    assert_non_null(strstr(json_chars(&message), "l2.max: not a finite number, left out"));
+    json_free(document);
+    free(path);
+    scratch_end(&scratch);
+}
+
+// ---- Bad input ----------------------------------------------------------------------------------
+
+static void a_method_that_is_missing_is_left_out(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *const some[] = {"factored_composed", "no_such_method"};
+    char *eval = write_eval(&scratch, "eval.json", race, some, 2, "");
+    Json *document = document_with(eval, NULL);
+    JsonRef root = json_root(document, "document"), table, messages, message;
+    assert_int_equal(length_of(&root, "methods"), 2); // with the expert
+    assert_string_equal(chars_of(&root, "main_method"), "factored_composed");
+    table = entry_of(document, "tables", "passage");
+    assert_int_equal(length_of(&table, "rows"), 1);
+    assert_int_equal(length_of(&root, "messages"), 1);
+    assert_ok(json_member(&messages, &root, "messages"));
+    assert_ok(json_element(&message, &messages, 0));
+    assert_non_null(strstr(json_chars(&message), "no_such_method"));
+    json_free(document);
+    free(eval);
+    scratch_end(&scratch);
+}
+
+static void numbers_that_are_none_become_null_with_a_message(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *path = scratch_write(
+        &scratch, "eval.json",
+        "{\"methods\":{\"ours_composed\":{\"all\":{\"passed\":NaN,\"gates\":10,\"low\":-Infinity,"
+        "\"high\":Infinity},\"held_out\":{\"passed\":1,\"gates\":1e999},\"error_m\":\"far\"}},"
+        "\"plans\":{\"ours_composed\":{\"straight/large\":[[1,2,NaN,3]]}},"
+        "\"note\":\"NaN in a text \\\"stays\\\" NaN\"}");
+    Json *document = document_with(path, NULL);
+    JsonRef root = json_root(document, "document"), messages, message;
+    JsonRef table = entry_of(document, "tables", "passage");
+    assert_empty(&table, 0, "All");
+    assert_empty(&table, 0, "Held out");
+    table = entry_of(document, "tables", "inference");
+    assert_empty(&table, 0, "Error (m)");
+    assert_ok(json_member(&messages, &root, "messages"));
+    static const char *const said[] = {
+        "4 values are not a number", "straight/large: not a plan of 32 x 4 numbers, not flown",
+        "held_out.gates: not a finite number", "error_m: not a finite number"};
+    int count = length_of(&root, "messages");
+    for (int k = 0; k < 4; k++) {
+        bool found = false;
+        for (int i = 0; i < count; i++) {
+            assert_ok(json_element(&message, &messages, i));
+            found = found || strstr(json_chars(&message), said[k]);
+        }
+        if (!found) fail_msg("no message says '%s'", said[k]);
+    }
+    json_free(document);
+    scratch_end(&scratch);
+}
+
+static void a_file_that_is_not_json_is_one_line(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    static const char *const texts[] = {"{\"methods\": {", "[1, 2]", "\"text\"", "{} {}"};
+    for (int i = 0; i < 4; i++) {
+        const char *path = scratch_write(&scratch, "eval.json", texts[i]);
+        const ReportSetup setup = {.files = {[INPUT_EVAL] = path}, .no_defaults = true};
+        Report *report;
+        Status status = report_open(&report, race, &setup);
+        assert_false(status.ok);
+        assert_null(report);
+        assert_non_null(strstr(status.text, path));
+        assert_null(strchr(status.text, '\n'));
+    }
+    const ReportSetup setup = {.files = {[INPUT_CERTIFY] = "no-such.json"}, .no_defaults = true};
+    Report *report;
+    Status status = report_open(&report, race, &setup);
+    assert_string_equal(status.text, "no-such.json: cannot open: No such file or directory");
+    scratch_end(&scratch);
+}
+
+// Members of any other kind than expected never get further than a cell without a number.
+static void documents_of_odd_shapes_make_a_report(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    static const char *const texts[] = {
+        "{}",
+        "{\"methods\":[],\"plans\":[],\"ddim_sweep\":{},\"tasks\":3}",
+        "{\"methods\":{\"ours_composed\":7},\"plans\":{\"ours_composed\":\"x\"},\"ddim_sweep\":[1]"
+        "}",
+        "{\"methods\":{\"ours_composed\":{\"tasks\":[null,{\"track\":5,\"size\":[]}]}},"
+        "\"plans\":{\"ours_composed\":{\"straight/large\":null,\"nowhere/wide\":[],\"\":[]}}}",
+        "{\"tasks\":[{},null,{\"track\":\"bend\",\"size\":\"small\",\"gates\":{}},7],\"eps_d\":[],"
+        "\"constants\":[1],\"interaction\":null,\"verification\":7,\"raw\":[]}",
+        "{\"tasks\":[{\"track\":\"bend\",\"size\":\"small\",\"c_ltv\":-1,\"gates\":[{\"gate\":3,"
+        "\"radius\":-5,\"half_width\":0,\"miss_nominal\":0}]}],\"eps_d\":{\"levels\":[{},{}]}}",
+        "{\"seed\":-3,\"version\":5,\"command\":{}}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *path = scratch_write(&scratch, "odd.json", texts[i]);
+        const ReportSetup setup = {
+            .files = {path, path, path, path}, .no_defaults = true, .version = "1", .command = "x"};
+        Report *report;
+        assert_ok(report_open(&report, race, &setup));
+        Json *document = report_document(report), *again = read_again(document);
+        json_free(again);
+        json_free(document);
+        report_close(report);
+    }
+    scratch_end(&scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_expert_flies_without_any_file),
+        cmocka_unit_test(plans_of_a_file_fly_as_they_did),
+        cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
+        cmocka_unit_test(tables_have_the_numbers_of_the_file),
+        cmocka_unit_test(certificates_stand_beside_the_papers),
+        cmocka_unit_test(a_method_that_is_missing_is_left_out),
+        cmocka_unit_test(numbers_that_are_none_become_null_with_a_message),
+        cmocka_unit_test(a_file_that_is_not_json_is_one_line),
+        cmocka_unit_test(documents_of_odd_shapes_make_a_report),
+    };
+    return cmocka_run_group_tests(tests, open_small, close_small);
+}

@@ -1,0 +1,188 @@
+// The report page: reads its data, builds its parts and keeps them to one choice of task and method.
+import './style.css';
+import { loadReport, passage, type Method, type Report, type Task } from './data';
+import { byId, h, replace, type Child } from './dom';
+import { figureElement, showMethods } from './figures';
+import { counted, percent } from './format';
+import { Grid } from './grid';
+import { Methods } from './methods';
+import { tableElement } from './tables';
+import { TaskPanel } from './task';
+import { installTheme, themeButton } from './theme';
+import { installTip } from './tip';
+import { Viewer } from './viewer';
+
+const groups: [string, string, string][] = [
+  ['tracks', 'Paths', 'Every track from above, from the side, and its speed along the path.'],
+  ['passage', 'Gates passed', 'Training pairs and held-out pairs apart, with the paper beside.'],
+  ['race', 'Flights of this run', ''],
+  ['certificates', 'Certificates', 'What can be promised about a flight before it is flown.'],
+  ['sampling', 'Sampling', 'What fewer steps cost, and how much composing differs from joint inference.'],
+  ['overview', 'Overview', ''],
+];
+
+/** What composition did on the pairs that no training saw, in numbers of the data. */
+function lead(report: Report): Child[] {
+  const feasible = report.tasks.filter((task) => task.feasible);
+  const heldOut = feasible.filter((task) => task.heldOut);
+  const intro =
+    `A task is a pair: one of ${counted(report.tracks.length, 'track')} with one of ` +
+    `${counted(report.openings.length, 'gate opening')}. The policies learned from ` +
+    `${counted(feasible.length - heldOut.length, 'pair')}. ` +
+    `${counted(heldOut.length, 'more pair')} were held out: training never showed that track with that opening.`;
+  const main = report.methods.find((method) => method.id === report.mainMethod && method.id !== 'expert');
+  const sum = main && passage(report.tasks, main.id, (task) => task.heldOut);
+  if (!main || !sum) {
+    return [h('p', {}, intro), h('p', { class: 'result' }, 'The results hold no flights of a policy on the held-out pairs.')];
+  }
+  return [
+    h('p', {}, intro),
+    h('p', { class: 'result' },
+      'Composition on the held-out pairs: ',
+      h('strong', {}, main.short), ' passed ',
+      h('strong', {}, `${sum.passed} of ${sum.gates} gates`),
+      ` (${percent(sum.passed, sum.gates)}) and every gate of ${sum.whole} of the ${counted(sum.tasks, 'pair')}. `,
+      comparison(report, main)),
+  ];
+}
+
+/** The others on the same pairs: those that a newcomer compares with first. */
+function comparison(report: Report, main: Method): string {
+  const parts = ['baseline', 'knet', 'oracle', 'expert'].flatMap((id) => {
+    const method = report.methods.find((entry) => entry.id === id && id !== main.id);
+    const sum = method && passage(report.tasks, id, (task) => task.heldOut);
+    return method && sum ? [`${method.short} ${sum.passed} of ${sum.gates}`] : [];
+  });
+  return parts.length ? `For comparison: ${parts.join(', ')}.` : '';
+}
+
+function notices(report: Report): Child {
+  const lines = [
+    ...report.sources.filter((source) => source.state === 'missing').map((source) => source.note || `${source.name}: missing.`),
+    ...report.messages,
+    ...report.problems,
+  ];
+  if (lines.length === 0) return null;
+  return h('details', { class: 'panel notices', id: 'notices' },
+    h('summary', {}, `${counted(lines.length, 'remark')} about the data`),
+    h('ul', {}, ...lines.map((line) => h('li', {}, line))));
+}
+
+function sections(report: Report): { elements: HTMLElement[]; links: HTMLElement[] } {
+  const known = new Set(groups.map(([id]) => id));
+  const all = [...groups];
+  for (const { group } of [...report.figures, ...report.tables]) {
+    if (!known.has(group)) all.push([group, group || 'More', '']), known.add(group);
+  }
+  const elements: HTMLElement[] = [];
+  const links: HTMLElement[] = [];
+  all.forEach(([id, title, about], i) => {
+    const figures = report.figures.filter((figure) => figure.group === id);
+    const tables = report.tables.filter((table) => table.group === id);
+    if (figures.length + tables.length === 0) return;
+    const anchor = `part-${i}`;
+    links.push(h('a', { href: `#${anchor}` }, title));
+    elements.push(h('section', { class: 'part', id: anchor, 'aria-label': title },
+      h('h2', {}, title), about && h('p', { class: 'note' }, about),
+      ...figures.map(figureElement), ...tables.map(tableElement)));
+  });
+  return { elements, links };
+}
+
+function build(report: Report): void {
+  const main = byId('main');
+  const parts = sections(report);
+  replace(byId('top'),
+    h('div', { class: 'bar' },
+      h('h1', {}, 'Facet'),
+      h('nav', { 'aria-label': 'Parts of this page' }, h('a', { href: '#flights' }, 'Flights'), ...parts.links),
+      themeButton()),
+    h('div', { class: 'lead' }, ...lead(report)));
+  replace(byId('foot'),
+    h('p', {}, ['Written by ', report.command || 'facet report', report.version && `, version ${report.version}`].filter(Boolean).join(''),
+      '. Everything is in this file; it loads nothing.'),
+    h('ul', {}, ...report.sources.map((source) => h('li', {}, `${source.name || source.id}: ${source.note || source.state}`))));
+
+  let task = firstTask(report);
+  let method = report.mainMethod;
+  const visible = new Set(report.methods.filter((entry) => entry.shown).map((entry) => entry.id));
+  if (method) visible.add(method);
+
+  if (task) {
+    const viewer = new Viewer(report);
+    const panel = new TaskPanel(report);
+    const refresh = (): void => {
+      if (!task) return;
+      grid.show(task, method);
+      methods.show(method, visible);
+      viewer.show(task, method, visible);
+      panel.show(task, method);
+      showMethods(main, visible);
+    };
+    const grid = new Grid(report, (chosen) => {
+      task = chosen;
+      refresh();
+    });
+    const methods = new Methods(report,
+      (chosen) => {
+        method = chosen;
+        visible.add(chosen);
+        refresh();
+      },
+      (id, on) => {
+        if (on) visible.add(id);
+        else visible.delete(id);
+        refresh();
+      });
+    replace(main,
+      h('section', { class: 'flights', id: 'flights', 'aria-label': 'Flights' },
+        h('div', { class: 'choose panel' },
+          grid.element,
+          h('p', { class: 'hint' },
+            h('span', { class: 'tag' }, 'held out'), ' seen by no training. ',
+            'Number and marks: gates passed by the chosen method. Bars: all methods, in the order below.'),
+          report.methods.length ? methods.element : h('p', { class: 'missing' }, 'The results hold no methods.')),
+        viewer.element),
+      panel.element, notices(report), ...parts.elements);
+    refresh();
+  } else {
+    replace(main, h('p', { class: 'notice' }, 'The results hold no tasks, so there are no flights to show.'),
+      notices(report), ...parts.elements);
+  }
+}
+
+/** The first screen shows the held-out pair on which the main method is furthest ahead of the other
+ * policies; of equal ones the longest. */
+function firstTask(report: Report): Task | null {
+  const share = (task: Task, method: string): number | null => {
+    const flight = task.flights.get(method);
+    return flight && flight.passed !== null && flight.gates ? flight.passed / flight.gates : null;
+  };
+  const lead = (task: Task): number => {
+    const others = report.methods
+      .filter((method) => method.id !== report.mainMethod && method.id !== 'expert')
+      .flatMap((method) => share(task, method.id) ?? []);
+    const mean = others.reduce((sum, value) => sum + value, 0) / Math.max(others.length, 1);
+    return (share(task, report.mainMethod) ?? -1) - mean;
+  };
+  const flown = report.tasks.filter((task) => task.heldOut && task.flights.has(report.mainMethod));
+  const first = [...flown].sort((a, b) => lead(b) - lead(a) || (b.gates ?? 0) - (a.gates ?? 0))[0];
+  return first ?? report.tasks.find((task) => task.flights.size > 0) ?? report.tasks[0] ?? null;
+}
+
+function start(): void {
+  let report: Report;
+  try {
+    report = loadReport();
+  } catch (error) {
+    installTheme([], []);
+    replace(byId('top'), h('div', { class: 'bar' }, h('h1', {}, 'Facet'), themeButton()));
+    replace(byId('main'), h('p', { class: 'notice', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+    return;
+  }
+  installTheme(report.colors, report.methods);
+  installTip(byId('tip'));
+  build(report);
+}
+
+start();

@@ -1,0 +1,533 @@
+// Tests of the report page in a real browser.
+//   node tests/run.mjs          on page.html, with sample data
+//   node tests/run.mjs FILE     on a page that facet report wrote, with the data in it
+// Broken and hostile data are tried on the page's own script in both cases.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import assert from 'node:assert/strict';
+import { launch } from './browser.mjs';
+import { fill, opening, sample } from './sample.mjs';
+
+const given = process.argv[2];
+const pageFile = given ? resolve(given) : fileURLToPath(new URL('../page.html', import.meta.url));
+const source = readFileSync(pageFile, 'utf8');
+const data = given ? dataOf(source) : sample();
+const whole = given ? source : fill(source, data);
+
+const folder = mkdtempSync(join(tmpdir(), 'facet-page-'));
+const pictures = fileURLToPath(new URL('../../out/web/', import.meta.url));
+mkdirSync(pictures, { recursive: true });
+
+function dataOf(page) {
+  const start = page.indexOf(opening) + opening.length;
+  return JSON.parse(page.slice(start, page.indexOf('</script>', start)));
+}
+
+let files = 0;
+function write(page) {
+  const file = join(folder, `page-${files++}.html`);
+  writeFileSync(file, page);
+  return pathToFileURL(file).href;
+}
+
+const browser = await launch();
+const flat = ['--disable-3d-apis', '--disable-gpu']; // a browser without WebGL
+
+/** Opens a page from disk and watches it: console errors, exceptions, dialogs and requests. */
+async function open(page, options = {}) {
+  const context = await (options.browser ?? browser).newContext({
+    viewport: { width: 640, height: 700 }, acceptDownloads: true, ...options.context, // small: drawn in software
+  });
+  const tab = await context.newPage();
+  const wrong = [];
+  let url = '';
+  tab.on('console', (message) => {
+    if (message.type() !== 'error' || options.ignore?.test(message.text())) return;
+    wrong.push(`console: ${message.text()}`);
+  });
+  tab.on('pageerror', (error) => wrong.push(`exception: ${error.message}`));
+  tab.on('dialog', (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  context.on('request', (request) => {
+    if (request.url() !== url && !/^(data|blob):/.test(request.url())) wrong.push(`request: ${request.url()}`);
+  });
+  const go = async (next) => {
+    url = write(next);
+    await tab.goto(url);
+    await tab.waitForSelector('#main > *');
+  };
+  await go(page);
+  return { tab, wrong, go, close: () => context.close() };
+}
+
+const drone = (tab) => tab.getAttribute('#viewer', 'data-drone');
+const frames = (tab) => tab.evaluate(() => Number(document.querySelector('.view').dataset.frames ?? 0));
+
+/** Waits until the view has stopped drawing. */
+async function settled(tab) {
+  let before = -1;
+  for (let now = await frames(tab); now !== before; now = await frames(tab)) {
+    before = now;
+    await tab.waitForTimeout(150);
+  }
+}
+
+/** How many of the pixels of a picture differ from its most frequent colour, and how many colours. */
+async function variety(tab, png) {
+  return tab.evaluate(async (bytes) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const pen = canvas.getContext('2d');
+    pen.drawImage(bitmap, 0, 0);
+    const pixels = new Uint32Array(pen.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return { colours: counts.size, other: 1 - Math.max(...counts.values()) / pixels.length };
+  }, png.toString('base64'));
+}
+
+const tests = [];
+const test = (name, run) => tests.push([name, run]);
+
+const feasible = data.tasks.filter((task) => task.feasible);
+const flownBy = (task) => data.flights.filter((flight) => data.tasks[flight.task] === task);
+const cell = (task) => `#grid button[data-task=${JSON.stringify(task.id)}]`;
+
+test('opens from disk with no error and no request', async () => {
+  const { tab, wrong, close } = await open(whole);
+  await settled(tab);
+  assert.equal(await tab.locator('#grid button').count(), data.tasks.length);
+  assert.equal(await tab.getAttribute('#viewer', 'data-webgl'), 'yes');
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('the sentence at the top has the numbers of the data', async () => {
+  const { tab, close } = await open(whole);
+  const flights = data.flights.filter((flight) => flight.method === data.main_method && data.tasks[flight.task].held_out);
+  const sum = (key) => flights.reduce((total, flight) => total + flight[key], 0);
+  const text = await tab.textContent('.lead');
+  assert.ok(text.includes(`${sum('passed')} of ${sum('gates')} gates`), text);
+  await close();
+});
+
+test('every cell of the grid opens its task', async () => {
+  const { tab, wrong, close } = await open(whole);
+  for (const task of data.tasks) {
+    await tab.press(cell(task), 'Enter');
+    assert.equal(await tab.getAttribute(cell(task), 'aria-pressed'), 'true');
+    assert.equal(await tab.locator('#grid button[aria-pressed=true]').count(), 1);
+    const heading = await tab.textContent('#task h3');
+    assert.ok(heading.includes(data.course.tracks[task.track].name), heading);
+    assert.equal(heading.includes('held out'), task.held_out, heading);
+    const shown = await tab.textContent(cell(task));
+    const flight = flownBy(task).find((entry) => entry.method === data.main_method);
+    if (!task.feasible) assert.ok(shown.includes('infeasible'), shown);
+    else if (flight) assert.ok(shown.includes(`${flight.passed}/${flight.gates}`), shown);
+    assert.equal(shown.includes('held out'), task.held_out, shown);
+    assert.equal(await tab.isVisible('.view-message'), !task.feasible);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('play advances the drone, pause stops it, scrub and speed work, and rest is idle', async () => {
+  const { tab, wrong, close } = await open(whole);
+  await settled(tab);
+  const start = await drone(tab);
+  const before = await tab.locator('.view').screenshot();
+  await tab.selectOption('#speed', '2');
+  await tab.click('#play');
+  await tab.waitForFunction((was) => document.querySelector('#viewer').dataset.drone !== was, start);
+  await tab.waitForTimeout(400);
+  await tab.click('#play');
+  const paused = await drone(tab);
+  assert.notEqual(paused, start);
+  await settled(tab);
+  assert.equal(await drone(tab), paused);
+  assert.ok(!before.equals(await tab.locator('.view').screenshot()), 'the picture did not change');
+  await tab.locator('#scrub').fill('1000');
+  const end = await drone(tab);
+  assert.notEqual(end, paused);
+  await settled(tab);
+  const idle = await frames(tab);
+  await tab.waitForTimeout(600);
+  assert.equal(await frames(tab), idle, 'draws while nothing moves');
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('the keyboard plays, scrubs and reaches every control', async () => {
+  const { tab, wrong, close } = await open(whole);
+  await settled(tab);
+  await tab.keyboard.press('ArrowRight');
+  const moved = Number(await tab.getAttribute('#viewer', 'data-time'));
+  assert.ok(moved > 0);
+  await tab.keyboard.press('ArrowLeft');
+  assert.ok(Number(await tab.getAttribute('#viewer', 'data-time')) < moved);
+  await tab.keyboard.press(' ');
+  assert.equal(await tab.textContent('#play'), 'Pause');
+  await tab.keyboard.press(' ');
+  assert.equal(await tab.textContent('#play'), 'Play');
+  const reached = new Set();
+  for (let i = 0; i < 200; i++) {
+    await tab.keyboard.press('Tab');
+    const found = await tab.evaluate(() => {
+      const at = document.activeElement;
+      const style = getComputedStyle(at);
+      const segment = at.matches('.segments input') ? getComputedStyle(at.nextElementSibling) : style;
+      const ring = segment.outlineStyle !== 'none' && parseFloat(segment.outlineWidth) > 0;
+      return { key: at.id || at.name || at.getAttribute('data-task') || at.tagName, ring };
+    });
+    if (found.key === 'BODY') break;
+    assert.ok(found.ring, `${found.key} shows no focus`);
+    reached.add(found.key);
+  }
+  for (const key of ['theme', 'play', 'scrub', 'speed', 'mode', 'camera', 'reset', 'CANVAS', data.tasks[0].id]) {
+    assert.ok(reached.has(key), `${key} cannot be reached: ${[...reached]}`);
+  }
+  const [first, second] = [data.tasks[0], data.tasks[1]];
+  await tab.focus(cell(first));
+  await tab.keyboard.press('ArrowRight');
+  assert.equal(await tab.evaluate(() => document.activeElement.dataset.task), second.id);
+  await tab.keyboard.press('Enter');
+  assert.equal(await tab.getAttribute(cell(second), 'aria-pressed'), 'true');
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('toggles hide and show a method in the viewer and in the figures', async () => {
+  const { tab, close } = await open(whole);
+  await settled(tab);
+  const with_ = await tab.locator('.view').screenshot();
+  for (const method of data.methods) {
+    const box = tab.locator(`#methods tr[data-method=${JSON.stringify(method.id)}] input[type=checkbox]`);
+    await box.check();
+    assert.ok((await tab.getAttribute('#viewer', 'data-visible')).split(' ').includes(method.id));
+    await box.uncheck();
+    assert.ok(!(await tab.getAttribute('#viewer', 'data-visible')).split(' ').includes(method.id));
+    const curves = tab.locator(`figure [data-method=${JSON.stringify(method.id)}]`);
+    for (const curve of (await curves.all()).slice(0, 2)) {
+      assert.equal(await curve.evaluate((element) => getComputedStyle(element).display), 'none');
+    }
+  }
+  assert.equal(await tab.getAttribute('#viewer', 'data-visible'), '');
+  assert.ok((await tab.textContent('.view-message')).includes('switched off'));
+  await settled(tab);
+  assert.ok(!with_.equals(await tab.locator('.view').screenshot()), 'the picture did not change');
+  await close();
+});
+
+test('the cameras and the denoising show other pictures', async () => {
+  const { tab, wrong, close } = await open(whole);
+  await settled(tab);
+  const seen = [await tab.locator('.view canvas').screenshot()];
+  const differs = async (what) => {
+    await settled(tab);
+    const picture = await tab.locator('.view canvas').screenshot();
+    assert.ok(!seen.some((other) => other.equals(picture)), `${what} shows nothing new`);
+    const { colours } = await variety(tab, picture);
+    assert.ok(colours > 20, `${what} is blank`);
+    seen.push(picture);
+  };
+  for (const camera of ['chase', 'gate']) {
+    await tab.check(`input[name=camera][value=${camera}]`, { force: true });
+    await differs(camera);
+  }
+  await tab.selectOption('#gate', '1');
+  await differs('another gate');
+  await tab.click('#reset');
+  assert.equal(await tab.isChecked('input[name=camera][value=orbit]'), true);
+  if (await tab.isEnabled('input[name=mode][value=denoising]')) {
+    await tab.check('input[name=mode][value=denoising]', { force: true });
+    await differs('the noise');
+    assert.ok((await tab.textContent('#readout')).includes('step 0 of'));
+    await tab.locator('#scrub').fill('1000');
+    await differs('the plan');
+    await tab.locator('#scrub').fill('0');
+    await tab.click('#play');
+    await tab.waitForFunction(() => Number(document.querySelector('#viewer').dataset.time) > 0.5);
+    await tab.click('#play');
+  } else {
+    assert.ok(!data.denoising?.length, 'there is a denoising, but it cannot be played');
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+const shownNumber = (value, decimals) => (decimals === null ? String(value) : value.toFixed(decimals)).replace('-', '−');
+
+test('the tables have the numbers of the data, and their CSV has them whole', async () => {
+  const { tab, wrong, close } = await open(whole);
+  assert.ok(data.tables.length > 0);
+  for (const [i, table] of data.tables.entries()) {
+    const panel = tab.locator('[data-table]').nth(await tab.evaluate(
+      ([id, skip]) => [...document.querySelectorAll('[data-table]')].map((element, at) => [element.dataset.table, at]).filter(([key]) => key === id)[skip][1],
+      [table.id, data.tables.slice(0, i).filter((other) => other.id === table.id).length]));
+    if (table.missing) {
+      assert.ok((await panel.textContent()).includes(table.missing));
+      continue;
+    }
+    const cells = await panel.locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].map((part) => part.textContent)));
+    const expected = table.rows.map((row) => table.columns.map((column, c) => {
+      const value = row[c] ?? null;
+      return value === null ? '—' : typeof value === 'number' ? shownNumber(value, column.decimals) : value;
+    }));
+    assert.deepEqual(cells, expected, table.id);
+    const words = await panel.textContent();
+    for (const word of [table.command, table.version, table.source]) if (word) assert.ok(words.includes(word), `${table.id}: ${word}`);
+    const [download] = await Promise.all([tab.waitForEvent('download'), panel.locator('button').click()]);
+    const rows = readCsv(readFileSync(await download.path(), 'utf8'));
+    assert.deepEqual(rows[0], table.columns.map((column) => column.name));
+    table.rows.forEach((row, r) => row.forEach((value, c) => {
+      const field = rows[r + 1][c];
+      if (typeof value === 'number') assert.equal(Number(field), value, `${table.id} row ${r}`);
+      else if (value === null) assert.equal(field, '');
+      else assert.ok(field === value || field === `'${value}`, `${table.id} row ${r}: ${field}`);
+    }));
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+function readCsv(text) {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows[rows.length - 1].push(quoted !== undefined ? quoted.replace(/""/g, '"') : plain);
+    if (end === '\r\n') rows.push([]);
+  }
+  rows.pop();
+  return rows;
+}
+
+test('the figures are there, show values and can be saved', async () => {
+  const { tab, wrong, close } = await open(whole);
+  assert.equal(await tab.locator('figure').count(), data.figures.length);
+  for (const figure of data.figures) {
+    const frame = tab.locator(`figure[data-figure=${JSON.stringify(figure.id)}]`).first();
+    if (!figure.svg) {
+      assert.ok((await frame.textContent()).includes(figure.missing), figure.id);
+      continue;
+    }
+    assert.equal(await frame.locator('svg.facet-figure').count(), 1, figure.id);
+    const [download] = await Promise.all([tab.waitForEvent('download'), frame.locator('button').click()]);
+    const saved = readFileSync(await download.path(), 'utf8');
+    assert.match(saved, /^<svg[^>]* xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    const kept = await tab.evaluate(([before, after]) => {
+      const count = (text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelectorAll('*').length;
+      return [count(before), count(after)];
+    }, [figure.svg, saved]);
+    assert.equal(kept[1], kept[0], `${figure.id}: the saved figure lost parts`);
+  }
+  const point = tab.locator('figure [data-tip]:visible').first();
+  if (await point.count()) {
+    await tab.locator('figure [data-tip][tabindex="0"]').first().focus();
+    assert.equal(await tab.isVisible('#tip'), true);
+    await tab.keyboard.press('Escape');
+    assert.equal(await tab.isVisible('#tip'), false);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+/** The contrast of all text with what is behind it, as the WCAG count it; the worst ones. */
+async function contrasts(tab) {
+  return tab.evaluate(() => {
+    const channel = (x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    const light = ([r, g, b]) => 0.2126 * channel(r / 255) + 0.7152 * channel(g / 255) + 0.0722 * channel(b / 255);
+    const parse = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
+    const poor = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const element = walker.currentNode.parentElement;
+      if (!walker.currentNode.nodeValue.trim() || !element.checkVisibility() || element.closest('script, svg, .hidden, :disabled, .skip')) continue;
+      if (element.closest('label')?.querySelector(':disabled')) continue;
+      let behind = element;
+      while (behind && (parse(getComputedStyle(behind).backgroundColor)[3] ?? 1) === 0) behind = behind.parentElement;
+      const back = behind ? parse(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
+      const [a, b] = [light(parse(getComputedStyle(element).color)), light(back)];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (ratio < 4.5) poor.push(`${element.tagName}.${element.className} '${walker.currentNode.nodeValue.trim().slice(0, 30)}' ${ratio.toFixed(2)}`);
+    }
+    return [...new Set(poor)];
+  });
+}
+
+test('both widths, light and dark: not blank, readable, nothing sticks out', async () => {
+  for (const [width, height] of [[1280, 860], [390, 844]]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const name = `${width}-${colorScheme}`;
+      const { tab, wrong, close } = await open(whole, { context: { viewport: { width, height }, colorScheme } });
+      await settled(tab);
+      assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), colorScheme);
+      const picture = await tab.screenshot({ path: join(pictures, `${name}.png`) });
+      const { colours, other } = await variety(tab, picture);
+      assert.ok(colours > 100 && other > 0.05, `${name} looks blank: ${colours} colours`);
+      const view = await variety(tab, await tab.locator('.view canvas').screenshot());
+      assert.ok(view.colours > 20 && view.other > 0.02, `${name}: the 3D view looks blank`);
+      await tab.screenshot({ path: join(pictures, `${name}-full.png`), fullPage: true });
+      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${name} is ${overflow} px too wide`);
+      assert.deepEqual(await contrasts(tab), [], name);
+      await tab.click('#theme');
+      assert.notEqual(await tab.evaluate(() => document.documentElement.dataset.theme), colorScheme);
+      assert.deepEqual(wrong, []);
+      await close();
+    }
+  }
+});
+
+// ---- Broken, partial and hostile data -----------------------------------------------------------
+
+const copy = () => structuredClone(data);
+
+for (const [name, text] of [['no data', '{}'], ['broken JSON', '{"format": 1, "tasks": [{'], ['NaN', '{"format": 1, "tasks": NaN}'], ['nothing', ''], ['a list', '[]'], ['another format', '{"format": 99}']]) {
+  test(`${name}: one plain message`, async () => {
+    const { tab, wrong, close } = await open(fill(source, text));
+    assert.equal(await tab.locator('.notice').count(), 1);
+    assert.ok((await tab.textContent('.notice')).length > 30);
+    assert.equal(await tab.locator('#grid, figure, [data-table]').count(), 0);
+    assert.deepEqual(wrong, []);
+    await close();
+  });
+}
+
+test('parts of wrong kinds are left out and the page works', async () => {
+  const small = copy();
+  small.course.tracks.splice(1);
+  small.tasks = small.tasks.filter((task) => task.track === 0);
+  small.flights = small.flights.filter((flight) => flight.task < small.tasks.length);
+  small.denoising = small.denoising.filter((entry) => entry.task < small.tasks.length);
+  small.figures.splice(2);
+  const junk = [undefined, null, 'text', [null, 1, 'x', {}, []], { min: 1, tracks: 5 }];
+  // Every part is missing once, is a list of rubbish once, and is one of the others in turn.
+  const trials = Object.keys(small).filter((key) => key !== 'format').flatMap((part, i) =>
+    [...new Set([junk[0], junk[3], junk[i % junk.length]])].map((value) => [part, value]));
+  // Only these parts get as far as the 3D stage; the others are quicker without it.
+  const staged = ['methods', 'course', 'tasks', 'flights', 'denoising'];
+  for (const withStage of [true, false]) {
+    const own = withStage ? browser : await launch(flat);
+    const { tab, wrong, go, close } = await open(fill(source, small), { browser: own, ignore: /WebGL/, context: { viewport: { width: 390, height: 600 } } });
+    for (const [part, value] of trials.filter(([key]) => staged.includes(key) === withStage)) {
+      await go(fill(source, { ...small, [part]: value }));
+      await tab.waitForSelector('#foot p', { state: 'attached' });
+      assert.ok((await tab.textContent('#main')).trim().length > 0);
+      assert.deepEqual(wrong, [], `${part}: ${JSON.stringify(value)}`);
+    }
+    await close();
+    if (!withStage) await own.close();
+  }
+});
+
+test('a missing method, null numbers and missing certificates show plain messages', async () => {
+  const partial = copy();
+  const gone = partial.main_method;
+  const task = partial.tasks.findIndex((entry) => entry.held_out);
+  partial.flights = partial.flights.filter((flight) => flight.method !== gone || flight.task !== task);
+  for (const flight of partial.flights) {
+    flight.error_m = flight.speed_generated = flight.duration = null;
+    flight.attitudes = null;
+    for (const result of flight.gate_results) result.miss = result.time = null;
+  }
+  const broken = partial.flights.find((flight) => flight.method !== gone);
+  broken.positions[1] = null;
+  partial.flights[partial.flights.length - 1].passed = null;
+  partial.denoising = [];
+  for (const entry of partial.tasks) entry.speed_reference = entry.certified = entry.paper_passed = null;
+  partial.tables.push({ id: 'none', group: 'certificates', title: 'None', missing: 'Nothing was certified.' });
+  partial.figures.push({ id: 'bad', group: 'certificates', title: 'Bad', caption: '', svg: '<svg><g></svg>' });
+  const { tab, wrong, close } = await open(fill(source, partial));
+  await tab.click(cell(partial.tasks[task]));
+  assert.ok((await tab.textContent(cell(partial.tasks[task]))).includes('no flight'));
+  assert.ok((await tab.textContent('#task')).includes('has no flight of this task'));
+  assert.equal(await tab.isEnabled('input[name=mode][value=denoising]'), false);
+  assert.ok((await tab.textContent('#notices')).includes('cannot be read'));
+  assert.ok((await tab.textContent('[data-table=none]')).includes('Nothing was certified.'));
+  assert.ok((await tab.textContent('figure[data-figure=bad]')).includes('cannot be read'));
+  assert.ok(!(await tab.innerText('body')).match(/\b(NaN|undefined|Infinity)\b/));
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('hostile strings are shown as text and run nothing', async () => {
+  const evil = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>';
+  const hostile = copy();
+  const track = hostile.course.tracks[0];
+  track.name = track.description = evil;
+  hostile.course.openings[0].name = evil;
+  for (const task of hostile.tasks.slice(0, 3)) task.id = `${evil}${task.id}`;
+  for (const method of hostile.methods) {
+    method.name = method.short = method.description = evil;
+    method.color_light = 'red;} * {background:url(https://example.org/x)}';
+    method.dash = '"><script>alert(3)</script>';
+  }
+  hostile.colors.push({ id: 'x}body{display:none', light: '#000000', dark: '#ffffff' });
+  hostile.messages = [evil];
+  hostile.command = hostile.version = evil;
+  for (const source of hostile.sources) source.note = source.name = evil;
+  for (const table of hostile.tables) table.title = table.note = table.command = evil;
+  for (const flight of hostile.flights) flight.end = evil;
+  hostile.figures = [
+    '<script>alert(4)</script>', '<g onload="alert(5)" onclick="alert(5)"><rect width="9" height="9"/></g>',
+    '<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="x" onerror="alert(6)"/></body></foreignObject>',
+    '<image href="https://example.org/i.png"/>', '<use href="https://example.org/u.svg#a"/>', '<a href="javascript:alert(7)"><text>x</text></a>',
+    '<style>@import url(https://example.org/s.css)</style>', '<rect fill="url(https://example.org/f)" width="9" height="9"/>',
+    '<rect width="9" height="9" style="background:url(https://example.org/b)" data-tip="&lt;img src=x onerror=alert(8)&gt;"/>',
+    '<animate attributeName="href" to="javascript:alert(9)"/>',
+  ].map((body, i) => ({ id: `evil-${i}`, group: 'tracks', title: evil, caption: evil, svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="alert(0)">${body}</svg>` }));
+  // The content policy names the handlers in the figures' text as it stops them; they never get in.
+  const { tab, wrong, close } = await open(fill(source, hostile), { ignore: /^Executing inline event handler violates/ });
+  await tab.click('#grid button >> nth=1');
+  await tab.click('#play');
+  await tab.locator('figure [data-tip]').first().focus();
+  await tab.waitForTimeout(300);
+  assert.equal(await tab.locator('img, iframe, object, embed, foreignObject, figure script, figure a, figure style, animate, image').count(), 0);
+  assert.equal(await tab.evaluate(() => [...document.querySelectorAll('figure *')].filter((part) => [...part.attributes].some((a) => /^on|href/i.test(a.name) || /javascript:|https:/i.test(a.value))).length), 0);
+  assert.equal(await tab.locator('script').count(), 2);
+  assert.ok((await tab.textContent('#grid')).includes(evil));
+  assert.ok((await tab.textContent('#tip')).includes('onerror'));
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('without WebGL a plain message stands in the viewer and the rest works', async () => {
+  const plain = await launch(flat);
+  const { tab, wrong, close } = await open(whole, { browser: plain, ignore: /WebGL/ });
+  assert.equal(await tab.getAttribute('#viewer', 'data-webgl'), 'no');
+  assert.ok((await tab.textContent('.view-message')).includes('WebGL'));
+  assert.equal(await tab.locator('figure').count(), data.figures.length);
+  await tab.click(cell(feasible[0]));
+  assert.equal(await tab.getAttribute(cell(feasible[0]), 'aria-pressed'), 'true');
+  assert.deepEqual(wrong, []);
+  await close();
+  await plain.close();
+});
+
+// ---- Running ------------------------------------------------------------------------------------
+
+let passed = 0;
+let failed = 0;
+const begun = Date.now();
+const only = new RegExp(process.env.FACET_ONLY ?? '');
+for (const [name, run] of tests) {
+  if (!only.test(name)) continue;
+  const start = Date.now();
+  try {
+    await run();
+    passed++;
+    console.log(`ok      ${name} (${Date.now() - start} ms)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n        ${String(error?.message ?? error).split('\n').join('\n        ')}`);
+    if (process.env.FACET_TRACE) console.log(error.stack);
+  }
+}
+await browser.close();
+rmSync(folder, { recursive: true, force: true });
+console.log(`pictures in out/web, ${((Date.now() - begun) / 1000).toFixed(0)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed ? 1 : 0;
