@@ -43,7 +43,7 @@ export function tableElement(table: Table): HTMLElement {
   const align = (column: Column): string | false => (column.right ? 'number' : false);
   const anyHeldOut = table.heldOut.some(Boolean);
   panel.append(
-    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${table.title}, scrolls sideways` },
+    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${table.title}, scrolls` },
       h('table', { class: 'values' },
         h('thead', {}, h('tr', {}, ...table.columns.map((column) => h('th', { scope: 'col', class: align(column) }, column.name)))),
         h('tbody', {}, ...table.rows.map((row, r) =>

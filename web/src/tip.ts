@@ -24,7 +24,12 @@ export function installTip(box: HTMLElement): void {
   document.addEventListener('pointerdown', (event) => show(event.target, { x: event.clientX, y: event.clientY }));
   document.addEventListener('focusin', (event) => show(event.target, null));
   document.addEventListener('focusout', hide);
-  document.addEventListener('scroll', hide, { passive: true, capture: true });
+  // Focus scrolls its element into view: a tip that is shown for the focus goes along.
+  const follow = (): void => {
+    if (!box.hidden && document.activeElement?.matches('[data-tip]')) show(document.activeElement, null);
+    else hide();
+  };
+  document.addEventListener('scroll', follow, { passive: true, capture: true });
   document.addEventListener('keydown', (event) => event.key === 'Escape' && hide());
 }
 
