@@ -312,7 +312,7 @@ static void find(Contraction *out, const LinearLoop *loop, const Strides *stride
 {
     double lambda = best_rate(out, loop, strides, 0.05, 1.0, 0.05);
     if (lambda > 0.0) lambda = best_rate(out, loop, strides, lambda - 0.04, lambda + 0.05, 0.01);
-    if (lambda > 0.0) lambda = best_rate(out, loop, strides, lambda - 0.009, lambda + 0.01, 0.001);
+    if (lambda > 0.0) lambda = best_rate(out, loop, strides, lambda - 0.008, lambda + 0.01, 0.002);
     out->contracts = lambda > 0.0 && measure(out, loop, strides, lambda);
     if (out->contracts)
         verify(out, loop, strides);

@@ -11,9 +11,8 @@
 //   R_g = sum_k |c2(k)| ||S_g Phi_{k+1,K}||_2 eps_k,                        |d_k| <= eps_k
 //
 // A gate is certified when nominal miss + R_g + disturbance < half-width. What that assumes:
-// - First order, along the nominal: of the denoising chain at the nominal samples, and of the
-// flight
-//   about the nominal flight. gate_check measures how well the flight's part holds.
+// - First order, along the nominal: of the denoising chain at its samples, and of the flight about
+//   the nominal one. gate_check measures how well the flight's part holds.
 // - S_g comes from central differences over a finite step and half of it, extrapolated, since the
 //   closed loop is only piecewise smooth (the nearest point on a polygon jumps at its corners,
 //   motors saturate, steps are 1/600 s). How far the two differ is reported, and limited.
