@@ -6,6 +6,7 @@
 #include <facet/eval.h>
 #include <facet/factor.h>
 #include <facet/flight.h>
+#include <facet/gyro.h>
 #include <facet/math.h>
 #include <facet/normalizer.h>
 #include <facet/policy.h>
