@@ -15,6 +15,7 @@ int cmd_sample(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_camera(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 #endif

@@ -27,6 +27,7 @@ static const Command commands[] = {
     {"export", "write a policy's network as an ONNX model", cmd_export},
     {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval},
     {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
+    {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},
 };

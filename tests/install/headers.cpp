@@ -1,5 +1,6 @@
 // A C++ program that includes every public header and links against the library.
 #include <facet/batch.h>
+#include <facet/camera.h>
 #include <facet/control.h>
 #include <facet/course.h>
 #include <facet/dataset.h>
