@@ -1,13 +1,14 @@
 // Shaded frames a second on one core, in every venue, by processor time.
 //
 // The poses are those of the task: all gates, both sides, 3 to 10 m away, up to 45 degrees off the
-// axis. Usage: camera [frames]
+// axis. Usage: camera [frames] [venue]
 #include "bench.h"
 
 #include <facet/camera.h>
 #include <facet/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void must(Status status)
 {
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
     printf("%d frames of %dx%d a venue, one thread, processor time\n", frames, camera.width,
            camera.height);
     for (int i = 0; i < names.count; i++) {
+        if (argc > 2 && strcmp(argv[2], names.name[i]) != 0) continue;
         Venue *venue;
         must(venue_load(&venue, NULL, names.name[i]));
         double start = processor_seconds();

@@ -6,6 +6,7 @@
 #include "camera/scene.h"
 
 #include <assert.h>
+#include <string.h>
 
 Camera camera_default(void)
 {
@@ -124,11 +125,15 @@ static void aim_block(Rays *rays, const Drawing *d, int x, int y, const float pl
                              (row + (float)y < (float)camera->height)};
 }
 
-static Lanes respond(Lanes light, Lanes noise, float per_electron, float read)
+// The bytes of one channel, one a lane.
+static void respond(int32_t out[BATCH_LANES], const Lanes *light, const Lanes *noise,
+                    float per_electron, float read)
 {
-    Lanes variance = lanes_max(light, lanes(0.0f)) * per_electron + read * read;
-    Lanes seen = light + noise * lanes_sqrt(variance);
-    return lanes_sqrt(lanes_clamp(seen, lanes(0.0f), lanes(1.0f))) * 255.0f + 0.5f;
+    Lanes variance = lanes_max(*light, lanes(0.0f)) * per_electron + read * read;
+    Lanes seen = *light + *noise * lanes_sqrt(variance);
+    Lanes level = lanes_sqrt(lanes_clamp(seen, lanes(0.0f), lanes(1.0f))) * 255.0f + 0.5f;
+    LanesMask bytes = __builtin_convertvector(level, LanesMask);
+    memcpy(out, &bytes, sizeof bytes);
 }
 
 static void store_block(const Drawing *d, int x, int y, const Lanes3 *exposed)
@@ -144,9 +149,10 @@ static void store_block(const Drawing *d, int x, int y, const Lanes3 *exposed)
                 (uint32_t)((y + lane / BLOCK_WIDTH) * camera->width + x + lane % BLOCK_WIDTH);
         sensor_noise(&noise, d->shot->seed, d->shot->stream, pixel);
     }
-    Lanes red = respond(light.x, noise.x, per_electron, read);
-    Lanes green = respond(light.y, noise.y, per_electron, read);
-    Lanes blue = respond(light.z, noise.z, per_electron, read);
+    int32_t red[BATCH_LANES], green[BATCH_LANES], blue[BATCH_LANES];
+    respond(red, &light.x, &noise.x, per_electron, read);
+    respond(green, &light.y, &noise.y, per_electron, read);
+    respond(blue, &light.z, &noise.z, per_electron, read);
     for (int lane = 0; lane < BATCH_LANES; lane++) {
         int column = x + lane % BLOCK_WIDTH, row = y + lane / BLOCK_WIDTH;
         if (column >= camera->width || row >= camera->height) continue;

@@ -78,6 +78,12 @@ static struct RTCIntersectContext coherent_context(void)
     return context;
 }
 
+static inline void store_words(unsigned to[BATCH_LANES], int word)
+{
+    const LanesMask words = {word, word, word, word, word, word, word, word};
+    memcpy(to, &words, sizeof words);
+}
+
 // A ray that ends before it begins is left alone.
 static void set_rays(struct RTCRay8 *to, const Rays *rays)
 {
@@ -90,8 +96,8 @@ static void set_rays(struct RTCRay8 *to, const Rays *rays)
     lanes_store(to->tnear, lanes_select(rays->active, lanes(rays->near), lanes(INFINITY)));
     lanes_store(to->tfar, lanes_select(rays->active, rays->far, lanes(-INFINITY)));
     lanes_store(to->time, lanes(0.0f));
-    memset(to->mask, 0xff, sizeof to->mask);
-    memset(to->flags, 0, sizeof to->flags);
+    store_words(to->mask, -1);
+    store_words(to->flags, 0);
 }
 
 void embree_trace(Hits *hits, const EmbreeScene *scene, const Rays *rays, int packets)
@@ -99,8 +105,8 @@ void embree_trace(Hits *hits, const EmbreeScene *scene, const Rays *rays, int pa
     struct RTCRayHit8 query[PACKETS_MAX];
     for (int i = 0; i < packets; i++) {
         set_rays(&query[i].ray, &rays[i]);
-        memset(query[i].hit.geomID, 0xff, sizeof query[i].hit.geomID); // RTC_INVALID_GEOMETRY_ID
-        memset(query[i].hit.instID, 0xff, sizeof query[i].hit.instID);
+        store_words(query[i].hit.geomID, (int)RTC_INVALID_GEOMETRY_ID);
+        store_words(query[i].hit.instID[0], (int)RTC_INVALID_GEOMETRY_ID);
     }
     struct RTCIntersectContext context = coherent_context();
     rtcIntersectNM(scene->scene, &context, (struct RTCRayHitN *)query, BATCH_LANES,

@@ -259,9 +259,9 @@ void sky_color(Lanes3 *color, const Sky *sky, const Light *light, const Lanes3 *
         // A layer of clouds overhead, seen in perspective.
         Lanes away = 1.0f / ((up + 0.07f) * sky->cloud_scale);
         Lanes a = direction->x * away, b = direction->y * away, none = lanes(0.0f);
-        Lanes thick = layered_noise(a, b, 1.0f, 4, none);
+        Lanes thick = layered_noise(a, b, 1.0f, 3, none);
         Lanes cover = smooth(lanes(0.95f - sky->cover), lanes(1.25f - sky->cover), thick + 0.1f);
-        Lanes dark = unit(2.2f * layered_noise(a + 3.7f, b + 1.9f, 0.8f, 3, none) - 0.6f);
+        Lanes dark = unit(2.2f * layered_noise(a + 3.7f, b + 1.9f, 0.8f, 2, none) - 0.6f);
         Lanes3 cloud = lanes3_mix(light_of(sky->cloud), light_of(sky->cloud_shade), dark);
         out = lanes3_mix(out, cloud, cover * unit(direction->z * 12.0f));
     }
