@@ -106,11 +106,12 @@ static Lanes3 spread(Vec3 v)
     return lanes3(lanes((float)v.x), lanes((float)v.y), lanes((float)v.z));
 }
 
-// The rays through one place in each pixel of the block at (x, y).
-static void aim_block(Rays *rays, const Drawing *d, int x, int y, const float place[2])
+// The rays through the place of a sample in each pixel of the block at (x, y).
+static void aim_block(Rays *rays, const Drawing *d, int x, int y, int sample)
 {
     static const Lanes column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
     const Camera *camera = d->camera;
+    const float *place = d->places[sample];
     float scale = (float)(1.0 / d->eye.focal);
     float from_x = (float)x + 0.5f + place[0] - 0.5f * (float)camera->width;
     float from_y = (float)y + 0.5f + place[1] - 0.5f * (float)camera->height;
@@ -121,6 +122,7 @@ static void aim_block(Rays *rays, const Drawing *d, int x, int y, const float pl
                    .direction = lanes3_scale(direction, 1.0f / lanes3_norm(direction)),
                    .far = lanes(1e4f),
                    .travelled = lanes(0.0f),
+                   .part = sample,
                    .active = (column + (float)x < (float)camera->width) &
                              (row + (float)y < (float)camera->height)};
 }
@@ -171,7 +173,7 @@ static void draw_tile(const Drawing *d, int left, int top)
     for (int i = 0; i < camera->samples; i++) {
         for (int k = 0; k < PACKETS_MAX; k++)
             aim_block(&rays[k], d, left + k % TILE_COLUMNS * BLOCK_WIDTH,
-                      top + k / TILE_COLUMNS * BLOCK_HEIGHT, d->places[i]);
+                      top + k / TILE_COLUMNS * BLOCK_HEIGHT, i);
         shade(seen, &d->frame, rays, PACKETS_MAX);
         for (int k = 0; k < PACKETS_MAX; k++) sum[k] = lanes3_add(sum[k], seen[k]);
     }

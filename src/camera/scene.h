@@ -31,6 +31,7 @@ typedef struct Rays {
     float near;               // m, nothing before is met, so that a surface does not meet itself
     Lanes far;                // m, nothing beyond is met
     Lanes travelled;          // m, from the camera to the origin
+    int part;                 // 0..7, of a wide sun: the place on its disc that lane 0 looks at
     LanesMask active;
 } Rays;
 

@@ -109,11 +109,16 @@ static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const
 }
 
 // Rays from the surface to the sun. The sun's disc is tried at eight places, one a lane: where it
-// is wide, neighbouring pixels see different parts of it.
-static void aim_at_sun(Rays *rays, const Light *light, const Surface *s, const Hits *hits)
+// is wide, neighbouring pixels see different parts of it, and so do the rays of one pixel.
+static void aim_at_sun(Rays *rays, const Light *light, const Surface *s, const Hits *hits, int part)
 {
-    static const Lanes ring_x = {0.35f, -0.86f, 0.61f, -0.24f, -0.56f, 0.93f, -0.33f, 0.10f};
-    static const Lanes ring_y = {0.20f, 0.31f, -0.69f, -0.52f, 0.78f, 0.12f, -0.90f, 0.86f};
+    static const float ring[2][2 * BATCH_LANES] = {
+        {0.35f, -0.86f, 0.61f, -0.24f, -0.56f, 0.93f, -0.33f, 0.10f, //
+         0.35f, -0.86f, 0.61f, -0.24f, -0.56f, 0.93f, -0.33f, 0.10f},
+        {0.20f, 0.31f, -0.69f, -0.52f, 0.78f, 0.12f, -0.90f, 0.86f, //
+         0.20f, 0.31f, -0.69f, -0.52f, 0.78f, 0.12f, -0.90f, 0.86f},
+    };
+    Lanes ring_x = lanes_load(ring[0] + part), ring_y = lanes_load(ring[1] + part);
     Lanes3 sun = spread(light->sun_direction), to_sun = sun;
     if (light->softness > 0.0f) {
         const Lanes3 oblique = lanes3(lanes(0.36f), lanes(0.48f), lanes(0.8f));
@@ -129,13 +134,14 @@ static void aim_at_sun(Rays *rays, const Light *light, const Surface *s, const H
 }
 
 // What stands in the sun's way leaves the surface without its light.
-static void cast_shadows(Surface *surfaces, const Frame *frame, const Hits *hits, int packets)
+static void cast_shadows(Surface *surfaces, const Frame *frame, const Rays *from, const Hits *hits,
+                         int packets)
 {
     Rays rays[PACKETS_MAX];
     LanesMask dark[PACKETS_MAX];
     int owner[PACKETS_MAX], count = 0;
     for (int i = 0; i < packets; i++) {
-        aim_at_sun(&rays[count], &frame->venue->light, &surfaces[i], &hits[i]);
+        aim_at_sun(&rays[count], &frame->venue->light, &surfaces[i], &hits[i], from[i].part);
         if (lanes_bits(rays[count].active)) owner[count++] = i;
     }
     if (count == 0) return;
@@ -203,7 +209,7 @@ static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int 
     Surface surfaces[PACKETS_MAX];
     trace(hits, frame, rays, packets);
     for (int i = 0; i < packets; i++) find_surface(&surfaces[i], frame, &rays[i], &hits[i]);
-    if (!mirrored && light->reach > 0.0f) cast_shadows(surfaces, frame, hits, packets);
+    if (!mirrored && light->reach > 0.0f) cast_shadows(surfaces, frame, rays, hits, packets);
     for (int i = 0; i < packets; i++) light_surface(&out[i], light, &surfaces[i]);
     if (!mirrored) mix_mirrored(out, frame, surfaces, rays, hits, packets);
     for (int i = 0; i < packets; i++) {
