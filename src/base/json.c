@@ -218,6 +218,15 @@ Status json_member_number(double *out, const JsonRef *object, const char *key, d
     return json_number(out, &at, min, max);
 }
 
+Status json_member_bool(bool *out, const JsonRef *object, const char *key)
+{
+    JsonRef at;
+    TRY(json_member(&at, object, key));
+    if (!cJSON_IsBool(at.node)) return json_wrong(&at, "true or false");
+    *out = cJSON_IsTrue(at.node);
+    return status_ok();
+}
+
 Status json_member_string(char *out, int size, const JsonRef *object, const char *key)
 {
     JsonRef at;

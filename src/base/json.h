@@ -50,6 +50,7 @@ Status json_vec3(Vec3 *out, const JsonRef *at);
 const char *json_chars(const JsonRef *at); // of a text of any length, or NULL; the document's own
 Status json_member_number(double *out, const JsonRef *object, const char *key, double min,
                           double max);
+Status json_member_bool(bool *out, const JsonRef *object, const char *key);
 Status json_member_string(char *out, int size, const JsonRef *object, const char *key);
 Status json_member_vec3(Vec3 *out, const JsonRef *object, const char *key);
 

@@ -84,6 +84,20 @@ LANES_INLINE Lanes lanes_sqrt(Lanes a)
 #endif
 }
 
+LANES_INLINE Lanes lanes_floor(Lanes a)
+{
+#ifdef __AVX__
+    return (Lanes)_mm256_floor_ps((__m256)a);
+#else
+    Lanes whole;
+    for (int i = 0; i < BATCH_LANES; i++) whole[i] = floorf(a[i]);
+    return whole;
+#endif
+}
+
+// a + t (b - a)
+LANES_INLINE Lanes lanes_mix(Lanes a, Lanes b, Lanes t) { return a + t * (b - a); }
+
 // The mask as bits: lane i is bit i.
 LANES_INLINE unsigned lanes_bits(LanesMask mask)
 {
@@ -171,6 +185,16 @@ LANES_INLINE Lanes3 lanes3_select(LanesMask mask, Lanes3 a, Lanes3 b)
 {
     return lanes3(lanes_select(mask, a.x, b.x), lanes_select(mask, a.y, b.y),
                   lanes_select(mask, a.z, b.z));
+}
+
+LANES_INLINE Lanes3 lanes3_mix(Lanes3 a, Lanes3 b, Lanes t)
+{
+    return lanes3(lanes_mix(a.x, b.x, t), lanes_mix(a.y, b.y, t), lanes_mix(a.z, b.z, t));
+}
+
+LANES_INLINE Lanes3 lanes3_mul(Lanes3 a, Lanes3 b)
+{
+    return lanes3(a.x * b.x, a.y * b.y, a.z * b.z);
 }
 
 // The columns of a rotation: the body's axes in the world.

@@ -32,7 +32,7 @@ machine() {
     : >"$calls"
     echo 0 >"$home/user"
     for package in build-essential cmake ninja-build pkg-config libcjson-dev libhdf5-dev \
-        libopenblas-dev libcmocka-dev python3 python3-h5py libmujoco-dev; do
+        libopenblas-dev libembree-dev zlib1g-dev libcmocka-dev python3 python3-h5py libmujoco-dev; do
         case " $* " in *" $package "*) ;; *) echo "installed $package" ;; esac
     done >"$home/packages"
     for tool in sh env cat grep sed tr mkdir dirname basename readlink flock sleep touch chmod; do
@@ -194,7 +194,7 @@ machine
 real rm "$bin/dpkg-query" "$bin/apt-get"
 facet race
 same 'another system: what is missing' "$code $err" "1 facet: this needs what Debian calls: \
-build-essential libcjson-dev libhdf5-dev libopenblas-dev. Install these and try again"
+build-essential libcjson-dev libhdf5-dev libopenblas-dev libembree-dev zlib1g-dev. Install these and try again"
 for tool in cc pkg-config; do stand_in "$tool" </dev/null; done
 facet race
 same 'another system: with all there' "$code $out" '0 <facet><race> in elsewhere'

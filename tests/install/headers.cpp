@@ -1,5 +1,6 @@
 // A C++ program that includes every public header and links against the library.
 #include <facet/batch.h>
+#include <facet/camera.h>
 #include <facet/certify.h>
 #include <facet/control.h>
 #include <facet/course.h>
@@ -7,6 +8,7 @@
 #include <facet/eval.h>
 #include <facet/factor.h>
 #include <facet/flight.h>
+#include <facet/gyro.h>
 #include <facet/math.h>
 #include <facet/normalizer.h>
 #include <facet/policy.h>

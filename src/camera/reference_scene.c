@@ -1,0 +1,63 @@
+// Ray queries without a tree: every ray against every surface, each quad as two triangles
+// (Möller and Trumbore 1997), in double. The tests hold the fast tracer to it.
+#include "camera/scene.h"
+
+static Vec3 corner(const Mesh *mesh, int quad, int k)
+{
+    Point p = mesh->corners[4 * quad + k];
+    return vec3((double)p.x, (double)p.y, (double)p.z);
+}
+
+// Where origin + t direction meets the triangle abc, or infinity.
+static double meet(Vec3 origin, Vec3 direction, double near, Vec3 a, Vec3 b, Vec3 c)
+{
+    Vec3 ab = vec3_sub(b, a), ac = vec3_sub(c, a), from_a = vec3_sub(origin, a);
+    Vec3 p = vec3_cross(direction, ac), q = vec3_cross(from_a, ab);
+    double det = vec3_dot(ab, p);
+    if (det == 0.0) return (double)INFINITY; // along the plane, or no area
+    double u = vec3_dot(from_a, p) / det, v = vec3_dot(direction, q) / det;
+    double t = vec3_dot(ac, q) / det;
+    return u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= near ? t : (double)INFINITY;
+}
+
+static void trace_one(Hits *hits, const Mesh *mesh, const Rays *rays, int lane)
+{
+    Vec3 origin = vec3((double)rays->origin.x[lane], (double)rays->origin.y[lane],
+                       (double)rays->origin.z[lane]);
+    Vec3 direction = vec3((double)rays->direction.x[lane], (double)rays->direction.y[lane],
+                          (double)rays->direction.z[lane]);
+    double near = (double)rays->near, nearest = (double)rays->far[lane];
+    for (int quad = 0; quad < mesh->quads; quad++) {
+        Vec3 a = corner(mesh, quad, 0), b = corner(mesh, quad, 1);
+        Vec3 c = corner(mesh, quad, 2), d = corner(mesh, quad, 3);
+        double first = meet(origin, direction, near, a, b, d),
+               second = meet(origin, direction, near, c, d, b);
+        double t = lesser(first, second);
+        if (!(t < nearest)) continue;
+        Vec3 normal = first <= second ? vec3_cross(vec3_sub(b, a), vec3_sub(d, a))
+                                      : vec3_cross(vec3_sub(d, c), vec3_sub(b, c));
+        nearest = t;
+        hits->hit[lane] = -1;
+        hits->quad[lane] = quad;
+        hits->distance[lane] = (float)t;
+        hits->normal.x[lane] = (float)normal.x;
+        hits->normal.y[lane] = (float)normal.y;
+        hits->normal.z[lane] = (float)normal.z;
+    }
+}
+
+void mesh_trace(Hits *hits, const Mesh *mesh, const Rays *rays, int packets)
+{
+    for (int i = 0; i < packets; i++) {
+        hits[i] = (Hits){.distance = rays[i].far};
+        for (int lane = 0; lane < BATCH_LANES; lane++)
+            if (rays[i].active[lane]) trace_one(&hits[i], mesh, &rays[i], lane);
+    }
+}
+
+void mesh_blocked(LanesMask *blocked, const Mesh *mesh, const Rays *rays, int packets)
+{
+    Hits hits[PACKETS_MAX];
+    mesh_trace(hits, mesh, rays, packets);
+    for (int i = 0; i < packets; i++) blocked[i] = hits[i].hit;
+}

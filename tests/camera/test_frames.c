@@ -1,0 +1,183 @@
+// Frames of the shipped venues: the same bits on any number of threads, the sensor's statistics,
+// sizes that fit no tile, colours of gates.
+#include "camera/scene.h"
+
+#include "scenes.h"
+
+#include <facet/rng.h>
+
+static Frame320 frame, other;
+
+static CameraShot shot_at(const Venue *venue, int gate, int side, double distance)
+{
+    CameraShot shot = {.seed = 3, .stream = 7, .time = 2.5};
+    double yaw;
+    camera_stand(&shot.pos_world, &yaw, venue_gate(venue, gate), side, distance, 0.2);
+    shot.attitude = quat_from_yaw(yaw);
+    return shot;
+}
+
+static void test_threads_change_nothing(void **unused)
+{
+    (void)unused;
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    Camera camera = camera_default();
+    for (int i = 0; i < names.count; i++) {
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        CameraShot shot = shot_at(venue, i, i % 2 ? 1 : -1, 6.0);
+        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        for (int threads = 1; threads <= 3; threads++) {
+            ThreadPool *pool;
+            assert_ok(pool_create(&pool, threads));
+            memset(&other, 0, sizeof other);
+            camera_render(&other.rgb[0][0][0], &camera, venue, &shot, pool);
+            assert_memory_equal(&frame, &other, sizeof frame);
+            pool_destroy(pool);
+        }
+        // A venue loaded again is the same venue.
+        venue_destroy(venue);
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+        assert_memory_equal(&frame, &other, sizeof frame);
+        venue_destroy(venue);
+    }
+}
+
+// The eight-lane generator gives the words of the one-lane one, and its sums of bytes have the
+// statistics they should.
+static void test_noise_follows_the_generator(void **unused)
+{
+    (void)unused;
+    double sum = 0.0, square = 0.0, fourth = 0.0;
+    enum { ROUNDS = 4000 };
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t pixel[BATCH_LANES];
+        for (uint32_t lane = 0; lane < BATCH_LANES; lane++) pixel[lane] = 8 * round + lane;
+        Lanes3 noise;
+        sensor_noise(&noise, 0x123456789abcdefu, 0xfedcba987654321u, pixel);
+        for (int lane = 0; lane < BATCH_LANES; lane++) {
+            uint32_t words[4];
+            rng_block(words, 0x123456789abcdefu, 0xfedcba987654321u, pixel[lane]);
+            const float found[3] = {noise.x[lane], noise.y[lane], noise.z[lane]};
+            for (int c = 0; c < 3; c++) {
+                uint32_t w = words[c];
+                double bytes = (w & 255) + (w >> 8 & 255) + (w >> 16 & 255) + (w >> 24);
+                double expected = (bytes - 510.0) / sqrt(4.0 * (65536.0 - 1.0) / 12.0);
+                assert_near((double)found[c], expected, 1e-6);
+                sum += expected, square += expected * expected;
+                fourth += expected * expected * expected * expected;
+            }
+        }
+    }
+    double count = 3.0 * BATCH_LANES * ROUNDS;
+    assert_near(sum / count, 0.0, 0.013);
+    assert_near(square / count, 1.0, 0.015);
+    assert_near(fourth / count, 2.7, 0.1); // four uniforms: 3 - 6/5/4
+}
+
+// On an even grey the light varies by light/full_well + read_noise^2.
+static void test_sensor_noise_has_its_variance(void **unused)
+{
+    (void)unused;
+    Venue *venue =
+        scene_make(DARK_SKY, DARK_LIGHT,
+                   "\"lamp\": {\"pattern\": \"plain\", \"colors\": [[0.5, 0.7, 0.9]],"
+                   " \"emit\": 1}",
+                   "{\"box\": [1, 400, 400], \"at\": [5, 0, -200], \"material\": \"lamp\"}");
+    Camera camera = quiet_camera();
+    CameraShot shot = {.attitude = quat_identity(), .seed = 11};
+    const double wells[] = {2000.0, 0.0, 1000.0}, reads[] = {0.0, 0.02, 0.015};
+    for (int i = 0; i < 3; i++) {
+        camera.full_well = wells[i], camera.read_noise = reads[i];
+        shot.stream = (uint64_t)i;
+        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        for (int c = 0; c < 3; c++) {
+            double level = 0.5 + 0.2 * c, light = level * level, sum = 0.0, square = 0.0;
+            for (int y = 0; y < 240; y++)
+                for (int x = 0; x < 320; x++) {
+                    double e = light_of(frame.rgb[y][x][c]) - light;
+                    sum += e, square += e * e;
+                }
+            double variance = (wells[i] > 0.0 ? light / wells[i] : 0.0) + reads[i] * reads[i];
+            double rounding = 4.0 * light / (255.0 * 255.0) / 12.0; // of a byte, seen as light
+            assert_near(sum / 76800.0, 0.0, 6e-4);
+            assert_near(square / 76800.0, variance + rounding, 0.03 * variance);
+        }
+    }
+    // Another stream is another noise, the same stream the same.
+    camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+    assert_memory_equal(&frame, &other, sizeof frame);
+    shot.stream++;
+    camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+    assert_memory_not_equal(&frame, &other, sizeof frame);
+    venue_destroy(venue);
+}
+
+// A frame that no tile divides is written to its last pixel and no further, and shows what the
+// larger one shows.
+static void test_odd_sizes(void **unused)
+{
+    (void)unused;
+    enum { WIDTH = 37, HEIGHT = 27, SIZE = WIDTH * HEIGHT * 3 };
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "piazza"));
+    Camera camera = quiet_camera();
+    camera.width = WIDTH, camera.height = HEIGHT;
+    CameraShot shot = shot_at(venue, 0, 1, 5.0);
+    static uint8_t rgb[SIZE + 64], again[SIZE + 64];
+    memset(rgb, 0xAA, sizeof rgb);
+    memset(again, 0x55, sizeof again);
+    camera_render(rgb, &camera, venue, &shot, NULL);
+    camera_render(again, &camera, venue, &shot, NULL);
+    assert_memory_equal(rgb, again, SIZE); // no byte was left as it was
+    for (int i = SIZE; i < SIZE + 64; i++) assert_int_equal(rgb[i], 0xAA);
+    venue_destroy(venue);
+}
+
+// The gate's frame has the colour asked for, in every venue and from both sides.
+static void test_gates_show_their_color(void **unused)
+{
+    (void)unused;
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    Camera camera = quiet_camera();
+    for (int i = 0; i < names.count; i++) {
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        for (int gate = 0; gate < venue_gate_count(venue); gate++)
+            for (int color = 0; color < venue_color_count(venue); color++) {
+                const Gate *g = venue_gate(venue, gate);
+                CameraShot shot = shot_at(venue, gate, gate % 2 ? 1 : -1, 4.0);
+                shot.color = color;
+                camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+                // The middle of the upper beam.
+                double u, v;
+                Vec3 beam = vec3_add(g->center, vec3(0.0, 0.0, venue_half_width(venue) + 0.125));
+                assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
+                const uint8_t *p = frame.rgb[(int)v][(int)u];
+                const char *name = venue_color_name(venue, color);
+                bool red = p[0] > 2 * p[1] && p[0] > 2 * p[2];
+                bool blue = p[2] > 2 * p[0] && p[2] > p[1] + p[1] / 2;
+                bool white = p[0] > 90 && abs(p[0] - p[1]) < 40 && abs(p[1] - p[2]) < 50;
+                bool right = name[0] == 'r' ? red : name[0] == 'b' ? blue : white;
+                if (!right)
+                    fail_msg("%s gate %s: %s is (%d, %d, %d)", names.name[i], g->name, name, p[0],
+                             p[1], p[2]);
+            }
+        venue_destroy(venue);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_noise_follows_the_generator),
+        cmocka_unit_test(test_sensor_noise_has_its_variance),
+        cmocka_unit_test(test_odd_sizes),
+        cmocka_unit_test(test_gates_show_their_color),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

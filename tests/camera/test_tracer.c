@@ -1,0 +1,112 @@
+// The fast tracer held to the plain one: single rays, and whole frames of every shipped venue.
+#include "camera/scene.h"
+
+#include "scenes.h"
+
+#include <facet/rng.h>
+
+static Rays random_rays(Rng *rng)
+{
+    Rays rays = {.near = 1e-3f, .far = lanes(200.0f)};
+    for (int lane = 0; lane < BATCH_LANES; lane++) {
+        Vec3 d = vec3_unit(vec3(rng_normal(rng), rng_normal(rng), rng_normal(rng)), vec3(1, 0, 0));
+        rays.origin.x[lane] = (float)rng_range(rng, -20.0, 20.0);
+        rays.origin.y[lane] = (float)rng_range(rng, -15.0, 15.0);
+        rays.origin.z[lane] = (float)rng_range(rng, 0.2, 7.0);
+        rays.direction.x[lane] = (float)d.x;
+        rays.direction.y[lane] = (float)d.y;
+        rays.direction.z[lane] = (float)d.z;
+        rays.active[lane] = rng_uniform(rng) < 0.9 ? -1 : 0;
+    }
+    return rays;
+}
+
+static Lanes facing(const Hits *hits, const Rays *rays)
+{
+    Lanes3 n = lanes3_scale(hits->normal, 1.0f / lanes3_norm(hits->normal));
+    return lanes_abs(lanes3_dot(n, rays->direction));
+}
+
+// Every ray in a hall of boxes, plates and drums meets the same surface at the same distance.
+static void test_rays_meet_the_same_surfaces(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 40 };
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "industrial"));
+    Rng rng = rng_make(4, 0);
+    int rays_traced = 0, same = 0, shadows = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        Rays rays[PACKETS_MAX];
+        Hits fast[PACKETS_MAX], plain[PACKETS_MAX];
+        LanesMask fast_blocked[PACKETS_MAX], plain_blocked[PACKETS_MAX];
+        int packets = 1 + round % PACKETS_MAX;
+        for (int i = 0; i < packets; i++) rays[i] = random_rays(&rng);
+        embree_trace(fast, venue->tracer, rays, packets);
+        mesh_trace(plain, &venue->mesh, rays, packets);
+        for (int i = 0; i < packets; i++) rays[i].far = lanes(6.0f);
+        embree_blocked(fast_blocked, venue->tracer, rays, packets);
+        mesh_blocked(plain_blocked, &venue->mesh, rays, packets);
+        for (int i = 0; i < packets; i++) {
+            Lanes fast_facing = facing(&fast[i], &rays[i]),
+                  plain_facing = facing(&plain[i], &rays[i]);
+            for (int lane = 0; lane < BATCH_LANES; lane++) {
+                if (!rays[i].active[lane]) {
+                    assert_int_equal(fast[i].hit[lane], 0);
+                    assert_int_equal(plain[i].hit[lane], 0);
+                    assert_int_equal(fast_blocked[i][lane], 0);
+                    continue;
+                }
+                float t = plain[i].distance[lane];
+                rays_traced++;
+                same += fast[i].hit[lane] == plain[i].hit[lane] &&
+                        (!fast[i].hit[lane] ||
+                         (fabsf(fast[i].distance[lane] - t) < 1e-4f * (1.0f + t) &&
+                          fabsf(fast_facing[lane] - plain_facing[lane]) < 1e-3f));
+                shadows += fast_blocked[i][lane] == plain_blocked[i][lane];
+            }
+        }
+    }
+    // A ray through an edge may go either way.
+    assert_true(rays_traced > 1000);
+    assert_true(same >= rays_traced - rays_traced / 200);
+    assert_true(shadows >= rays_traced - rays_traced / 200);
+    venue_destroy(venue);
+}
+
+static void test_frames_look_the_same(void **unused)
+{
+    (void)unused;
+    enum { WIDTH = 28, HEIGHT = 20, PIXELS = WIDTH * HEIGHT };
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    for (int i = 0; i < names.count; i++) {
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        Camera camera = quiet_camera();
+        camera.width = WIDTH, camera.height = HEIGHT;
+        CameraShot shot = {.time = 1.0, .color = 1};
+        double yaw;
+        camera_stand(&shot.pos_world, &yaw, venue_gate(venue, 2), 1, 4.0, 0.3);
+        shot.attitude = quat_from_yaw(yaw);
+        uint8_t fast[PIXELS][3], plain[PIXELS][3];
+        camera_render(&fast[0][0], &camera, venue, &shot, NULL);
+        camera.reference = true;
+        camera_render(&plain[0][0], &camera, venue, &shot, NULL);
+        int different = 0;
+        for (int k = 0; k < PIXELS; k++)
+            different += abs(fast[k][0] - plain[k][0]) > 2 || abs(fast[k][1] - plain[k][1]) > 2 ||
+                         abs(fast[k][2] - plain[k][2]) > 2;
+        if (different > PIXELS / 100) fail_msg("%s: %d pixels differ", names.name[i], different);
+        venue_destroy(venue);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rays_meet_the_same_surfaces),
+        cmocka_unit_test(test_frames_look_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+// Venues: those that ship, and every way a file can be wrong.
+#include "scenes.h"
+
+static void test_the_shipped_venues(void **unused)
+{
+    (void)unused;
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    static const char *const expected[] = {"Field", "industrial", "piazza", "pool"};
+    assert_int_equal(names.count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(names.name[i], expected[i]);
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        assert_string_equal(venue_name(venue), expected[i]);
+        assert_int_equal(venue_gate_count(venue), 5);
+        assert_int_equal(venue_color_count(venue), 3);
+        assert_near(venue_half_width(venue), 0.762, 0.0);
+        venue_destroy(venue);
+    }
+}
+
+// Wherever a vehicle may start, its way to the gate's opening is free, and the frame is solid.
+static void test_approaches_are_free(void **unused)
+{
+    (void)unused;
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    for (int i = 0; i < names.count; i++) {
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        for (int k = 0; k < venue_gate_count(venue); k++)
+            for (int side = -1; side <= 1; side += 2)
+                for (int step = -4; step <= 4; step++) {
+                    const Gate *gate = venue_gate(venue, k);
+                    Vec3 pos, beam = gate->center;
+                    double yaw, azimuth = step * FACET_PI / 16.0;
+                    camera_stand(&pos, &yaw, gate, side, 10.0, azimuth);
+                    if (venue_blocked(venue, pos, gate->center))
+                        fail_msg("%s: gate %s side %+d at %.2f rad is not free", names.name[i],
+                                 gate->name, side, azimuth);
+                    beam.z += venue_half_width(venue) + 0.1;
+                    pos.z = beam.z;
+                    Vec3 beyond = vec3_add(beam, vec3_scale(vec3_sub(beam, pos), 0.1));
+                    assert_true(venue_blocked(venue, pos, beyond));
+                }
+        // Down through the ground.
+        assert_true(venue_blocked(venue, vec3(1.0, 2.0, 0.5), vec3(1.0, 2.0, -0.5)));
+        venue_destroy(venue);
+    }
+}
+
+// A surface is met by exactly one of two segments that follow each other, wherever they are split.
+static void test_segments_leave_no_gap(void **unused)
+{
+    (void)unused;
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "Field"));
+    for (int i = 1; i < 200; i++) {
+        double height = 0.0005 * (i - 100) + 1e-7; // of the split, from above to below the ground
+        Vec3 from = vec3(3.0, 2.0, 0.2), split = vec3(3.0, 2.0, height), to = vec3(3.0, 2.0, -0.2);
+        assert_int_equal(venue_blocked(venue, from, split) + venue_blocked(venue, split, to), 1);
+    }
+    venue_destroy(venue);
+}
+
+static void test_names_that_are_not_known(void **unused)
+{
+    (void)unused;
+    Venue *venue;
+    int index;
+    assert_refused(venue_load(&venue, NULL, "pond"),
+                   "no venue 'pond', did you mean 'pool'? known: Field, industrial, piazza, pool");
+    assert_null(venue);
+    assert_refused(venue_load(&venue, NULL, "../course"), "no venue '../course'");
+    assert_refused(venue_load(&venue, "no/folder", "pool"), "no/folder/venues");
+    assert_ok(venue_load(&venue, NULL, "pool"));
+    assert_ok(venue_find_gate(&index, venue, "3"));
+    assert_int_equal(index, 2);
+    assert_ok(venue_find_color(&index, venue, "white"));
+    assert_int_equal(index, 1);
+    assert_refused(venue_find_gate(&index, venue, "17"), ": 1, 2, 3, 4, 5");
+    assert_refused(venue_find_color(&index, venue, "green"), "red, white, blue");
+    venue_destroy(venue);
+}
+
+// ---- Files that are wrong -----------------------------------------------------------------------
+
+#define SKY   "\"sky\": " DARK_SKY
+#define LIGHT "\"light\": " DARK_LIGHT
+#define GREY  "\"grey\": {\"pattern\": \"plain\", \"colors\": [[0.5, 0.5, 0.5]]}"
+#define PARTS(materials, rest)                                                                     \
+    "{\"description\": \"x\", " SKY ", " LIGHT ", \"materials\": {" materials "},"                 \
+    " \"poles\": \"grey\", " rest "}"
+#define OBJECTS(objects)      PARTS(GREY, "\"objects\": [" objects "]")
+#define MATERIAL(name, parts) PARTS(GREY ", \"" name "\": {" parts "}", "\"objects\": []")
+
+static void refuse(const char *common, const char *scene, const char *words)
+{
+    SceneFolder folder = scene_folder(common, scene);
+    Venue *venue;
+    char expected[300];
+    snprintf(expected, sizeof expected, "%s/venues/%s", folder.courses, words);
+    assert_refused(venue_load(&venue, folder.courses, "scene"), expected);
+    assert_null(venue);
+    scene_folder_remove(&folder);
+}
+
+static void test_wrong_venue_files(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"{", "scene.json: "},
+        {"{}", "scene.json: description: "},
+        {OBJECTS("{\"box\": [1, 1, 1], \"material\": \"gray\"}"),
+         "scene.json: objects[0].material: no material 'gray', did you mean 'grey'? known: gate, "
+         "grey"},
+        {OBJECTS("{\"box\": [1, 1, 1]}"), "scene.json: objects[0].material: expected a value"},
+        {OBJECTS("{\"box\": [1, 1], \"material\": \"grey\"}"),
+         "scene.json: objects[0].box: expected three sizes in m"},
+        {OBJECTS("{\"box\": [1, 1, -1], \"material\": \"grey\"}"),
+         "scene.json: objects[0].box[2]: "},
+        {OBJECTS("{\"bax\": [1, 1, 1], \"material\": \"grey\"}"),
+         "scene.json: objects[0]: no field 'bax', did you mean 'box'?"},
+        {OBJECTS("{\"material\": \"grey\"}"), "scene.json: objects[0]: expected one of 'thing'"},
+        {OBJECTS("{\"thing\": \"tree\"}"), "scene.json: things: expected a value"},
+        {PARTS(GREY, "\"things\": {\"bush\": []}, \"objects\": [{\"thing\": \"tree\"}]"),
+         "scene.json: objects[0].thing: no thing 'tree': bush"},
+        {PARTS(GREY, "\"things\": {\"me\": [{\"thing\": \"me\"}]}, \"objects\": [{\"thing\":"
+                     " \"me\"}]"),
+         "scene.json: things.me[0].thing: expected things no more than 4 deep"},
+        {PARTS(GREY, "\"things\": {\"it\": []}, \"objects\": [], \"clutter\": [{\"thing\": \"it\","
+                     " \"count\": 1, \"area\": [899, -1, 901, 1]}]"),
+         "scene.json: clutter[0]: expected an area with room"},
+        {MATERIAL("wall", "\"colors\": [[1, 1, 1]]"),
+         "scene.json: materials.wall.pattern: expected a value"},
+        {MATERIAL("wall", "\"pattern\": \"brick\", \"colors\": [[1, 1, 1]]"),
+         "scene.json: materials.wall.pattern: no pattern 'brick', did you mean 'bricks'?"},
+        {MATERIAL("wall", "\"pattern\": \"bricks\", \"scale\": 1, \"colors\": [[1, 1, 1]]"),
+         "scene.json: materials.wall.colors: expected 3 for the pattern 'bricks', found an array "
+         "of 1"},
+        {MATERIAL("wall", "\"pattern\": \"plain\", \"colors\": [[1, 1, 2]]"),
+         "scene.json: materials.wall.colors[0]: expected a color"},
+        {MATERIAL("wall", "\"pattern\": \"ribs\", \"colors\": [[1, 1, 1], [0, 0, 0]]"),
+         "scene.json: materials.wall.scale: expected a value"},
+        {MATERIAL("wall", "\"pattern\": \"plain\", \"colors\": [[1, 1, 1]], \"unshaded\": 1"),
+         "scene.json: materials.wall.unshaded: expected true or false, found 1"},
+        {MATERIAL("gate", "\"pattern\": \"plain\", \"colors\": [[1, 1, 1]]"),
+         "scene.json: materials.gate: expected a name that no other material has"},
+        {PARTS("\"sand\": {\"pattern\": \"plain\", \"colors\": [[1, 1, 1]]}", "\"objects\": []"),
+         "scene.json: poles: no material 'grey': gate, sand"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse(FAR_GATE, cases[i].text, cases[i].words);
+}
+
+static void test_wrong_common_files(void **unused)
+{
+    (void)unused;
+    const char *scene = OBJECTS("");
+    refuse("{}", scene, "venues.json: frame: expected a value");
+#define FRAME  "\"frame\": {\"half_width\": 0.762, \"bar\": 0.25, \"thickness\": 0.12}"
+#define COLORS "\"colors\": {\"red\": [1, 0, 0]}"
+#define GATES(center, normal)                                                                      \
+    "\"gates\": [{\"name\": \"1\", \"center\": " center ", \"normal\": " normal "}]"
+    refuse("{" FRAME ", " COLORS ", \"gates\": []}", scene, "venues.json: gates: expected 1 to 16");
+    refuse("{" FRAME ", " COLORS ", " GATES("[0, 0, 1]", "[1, 0, 0]") "}", scene,
+           "venues.json: gates[0].center: expected a gate whose frame is above the ground");
+    refuse("{" FRAME ", " COLORS ", " GATES("[0, 0, 2]", "[1, 0, 1]") "}", scene,
+           "venues.json: gates[0].normal: expected a horizontal direction");
+    refuse("{" FRAME ", \"colors\": {}, " GATES("[0, 0, 2]", "[1, 0, 0]") "}", scene,
+           "venues.json: colors: expected 1 to 16 colors");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_shipped_venues),
+        cmocka_unit_test(test_approaches_are_free),
+        cmocka_unit_test(test_segments_leave_no_gap),
+        cmocka_unit_test(test_names_that_are_not_known),
+        cmocka_unit_test(test_wrong_venue_files),
+        cmocka_unit_test(test_wrong_common_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
