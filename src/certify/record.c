@@ -34,6 +34,11 @@ static const Field gate_fields[] = {
     FIELD(GateRecord, reach), FIELD(GateRecord, slope),
 };
 
+static const Field pace_fields[] = {
+    FIELD(PaceRecord, pace),
+    FIELD(PaceRecord, time),
+};
+
 static const Field check_fields[] = {
     FIELD(GateCheck, shift_mean), FIELD(GateCheck, shift_max), FIELD(GateCheck, gap_mean),
     FIELD(GateCheck, gap_max),    FIELD(GateCheck, relative),  FIELD(GateCheck, ratio_largest),
@@ -129,9 +134,26 @@ Json *json_from_loop(const ClosedLoop *loop)
     return out;
 }
 
+static Json *json_from_gate_list(const GateRecord *gates, int count)
+{
+    Json *out = json_array();
+    for (int g = 0; g < count; g++) json_push(out, json_from_gate(&gates[g]));
+    return out;
+}
+
+static Json *json_from_pace(const CertifyRecord *record)
+{
+    const PaceRecord *paced = &record->paced;
+    Json *out = json_object();
+    set_fields(out, paced, pace_fields, COUNT(pace_fields));
+    json_set(out, "gates", json_from_gate_list(paced->gates, record->gate_count));
+    json_set(out, "check", json_from_check(&paced->check));
+    return out;
+}
+
 Json *json_from_record(const CertifyRecord *record, const Course *course)
 {
-    Json *out = json_object(), *gates = json_array();
+    Json *out = json_object();
     const PlanCertificate *plan = &record->plan;
     char task[2 * COURSE_NAME_MAX + 2];
     snprintf(task, sizeof task, "%s/%s", course->tracks[record->task.track].name,
@@ -146,10 +168,9 @@ Json *json_from_record(const CertifyRecord *record, const Course *course)
     set_bound(out, "path", plan->path);
     set_fields(out, plan, plan_fields, COUNT(plan_fields));
     json_set_number(out, "tube", record->tube);
-    for (int g = 0; g < record->gate_count; g++)
-        json_push(gates, json_from_gate(&record->gates[g]));
-    json_set(out, "gates", gates);
+    json_set(out, "gates", json_from_gate_list(record->gates, record->gate_count));
     json_set(out, "check", json_from_check(&record->check));
+    json_set(out, "paced", json_from_pace(record));
     json_set(out, "loop", json_from_loop(&record->loop));
     return out;
 }
@@ -201,10 +222,33 @@ static Status read_plan(PlanCertificate *plan, const JsonRef *at, int steps)
     return read_fields(plan, at, plan_fields, COUNT(plan_fields));
 }
 
+// A list of gates, at most those of a track.
+static Status read_gates(GateRecord *gates, int *count, const JsonRef *object)
+{
+    JsonRef list, gate;
+    TRY(json_member(&list, object, "gates"));
+    TRY(json_length(count, &list));
+    if (*count > TRACK_GATES_MAX) return json_wrong(&list, "the gates of a track");
+    for (int g = 0; g < *count; g++) {
+        TRY(json_element(&gate, &list, g));
+        TRY(read_gate(&gates[g], &gate));
+    }
+    return status_ok();
+}
+
+static Status read_pace(PaceRecord *paced, const JsonRef *object)
+{
+    JsonRef at;
+    int count;
+    TRY(json_member(&at, object, "paced"));
+    TRY(read_fields(paced, &at, pace_fields, COUNT(pace_fields)));
+    TRY(read_gates(paced->gates, &count, &at));
+    return read_check(&paced->check, &at);
+}
+
 Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *course)
 {
     char task[2 * COURSE_NAME_MAX + 2];
-    JsonRef gates;
     *record = (CertifyRecord){0};
     TRY(json_member_string(task, sizeof task, at, "task"));
     TRY(course_find_task(&record->task, course, task));
@@ -216,15 +260,8 @@ Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *
     TRY(read_number(&record->tube, at, "tube"));
     TRY(read_check(&record->check, at));
     TRY(read_loop(&record->loop, at));
-    TRY(json_member(&gates, at, "gates"));
-    TRY(json_length(&record->gate_count, &gates));
-    if (record->gate_count > TRACK_GATES_MAX) return json_wrong(&gates, "the gates of a track");
-    for (int g = 0; g < record->gate_count; g++) {
-        JsonRef gate;
-        TRY(json_element(&gate, &gates, g));
-        TRY(read_gate(&record->gates[g], &gate));
-    }
-    return status_ok();
+    TRY(read_gates(record->gates, &record->gate_count, at));
+    return read_pace(&record->paced, at);
 }
 
 // ---- The file -----------------------------------------------------------------------------------

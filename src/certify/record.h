@@ -21,6 +21,15 @@ typedef struct GateRecord {
     bool certified_still; // the same without the disturbance
 } GateRecord;
 
+// The certificate of the same plan flown slower: its speeds are multiplied by the pace, its path
+// stays. A slower flight cuts corners less and is less sensitive.
+typedef struct PaceRecord {
+    double pace; // the highest tried at which every gate is certified; 0 when there is none
+    double time; // s, to the last gate at that pace
+    GateRecord gates[TRACK_GATES_MAX]; // at that pace
+    GateCheck check;
+} PaceRecord;
+
 typedef struct CertifyRecord {
     CourseTask task;
     int steps;
@@ -32,6 +41,7 @@ typedef struct CertifyRecord {
     int gate_count; // 0 unless this record has its flight certified: what follows
     GateRecord gates[TRACK_GATES_MAX];
     GateCheck check; // of the gates' slopes, on changes as long as the plan's own bound
+    PaceRecord paced;
     ClosedLoop loop;
 } CertifyRecord;
 

@@ -12,8 +12,7 @@
 
 enum { CHECK_CHANGES = 16 }; // random changes of a plan that its gates' slopes are checked on
 
-// ---- The flight
-// -----------------------------------------------------------------------------------
+// ---- The flight ---------------------------------------------------------------------------------
 
 enum { TUBE_SAMPLES = 4096 };
 #define TUBE_INTERVAL 0.05 // s
@@ -82,30 +81,45 @@ static Status check_gates(GateCheck *check, const GateSensitivity *sensitivity, 
     return status;
 }
 
-// What depends on the flight of the plan: its gates and the closed loop along it.
-static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity,
-                             const Certifier *certifier, const Race *race, const Policy *policy,
-                             const CertifyOptions *options)
+// Paces that a plan is tried at when it is not certified at its own.
+static const double paces[] = {0.8, 0.65, 0.5, 0.4, 0.3};
+enum { PACES = sizeof paces / sizeof *paces };
+
+static bool all_certified(const GateRecord *gates, int count)
 {
-    const DenoisingPath *path = certifier_path(certifier);
-    double actions[PLAN_SIZE], c2[SCHEDULE_STEPS_MAX], eps[SCHEDULE_STEPS_MAX];
-    double disturbance[TRACK_GATES_MAX];
+    for (int g = 0; g < count; g++)
+        if (!gates[g].certified) return false;
+    return count > 0;
+}
+
+// The gates of the plan flown at a pace, with the check of their slopes. The plan's error moves the
+// speeds that are flown by `pace` times as much, and so does the slope by them.
+static Status certify_gates(GateRecord *gates, GateCheck *check, GateSensitivity *sensitivity,
+                            const CertifyRecord *record, const Keypoint plan[CHUNK_KEYPOINTS],
+                            double pace, const DenoisingPath *path, const Race *race,
+                            const Policy *policy, const CertifyOptions *options)
+{
+    double c2[SCHEDULE_STEPS_MAX], eps[SCHEDULE_STEPS_MAX], disturbance[TRACK_GATES_MAX];
     GateRadius radius[TRACK_GATES_MAX];
     Keypoint chunk[CHUNK_KEYPOINTS];
-    certifier_actions(actions, certifier);
-    chunk_from_actions(chunk, actions);
+    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
+        chunk[i] = (Keypoint){plan[i].pos, pace * plan[i].speed};
     for (int k = 0; k < path->steps; k++) {
         c2[k] = path->step[k].c2;
         eps[k] = path->step[k].mismatch;
     }
     TRY(gate_sensitivity(sensitivity, race, record->task, chunk, policy->normalizer, GATE_STEP));
+    TRY(check_gates(check, sensitivity, race, record, chunk, policy, path, options->seed));
+    for (int g = 0; g < sensitivity->gates; g++)
+        for (int i = 0; i < 2 * PLAN_SIZE; i++)
+            if (i % CHUNK_CHANNELS == CHUNK_CHANNELS - 1)
+                sensitivity->gate[g].slope[i / PLAN_SIZE][i % PLAN_SIZE] *= pace;
     gate_radius(radius, sensitivity, c2, path->transition, eps, path->steps);
     TRY(gate_disturbance(disturbance, race, record->task, chunk, options->gusts,
                          options->gust_flights, options->seed));
-    record->gate_count = sensitivity->gates;
     for (int g = 0; g < sensitivity->gates; g++) {
         const GateSlope *slope = &sensitivity->gate[g];
-        record->gates[g] = (GateRecord){
+        gates[g] = (GateRecord){
             .crossed = slope->nominal.crossed,
             .miss = slope->nominal.miss,
             .radius = radius[g].radius,
@@ -116,7 +130,34 @@ static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity
             .certified_still = gate_certified(sensitivity, g, radius[g].radius, 0.0),
         };
     }
-    TRY(check_gates(&record->check, sensitivity, race, record, chunk, policy, path, options->seed));
+    return status_ok();
+}
+
+// What depends on the flight of the plan: its gates, at its own speed and slower, and the closed
+// loop along it.
+static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity,
+                             const Certifier *certifier, const Race *race, const Policy *policy,
+                             const CertifyOptions *options)
+{
+    const DenoisingPath *path = certifier_path(certifier);
+    double actions[PLAN_SIZE];
+    Keypoint chunk[CHUNK_KEYPOINTS];
+    PaceRecord *paced = &record->paced;
+    certifier_actions(actions, certifier);
+    chunk_from_actions(chunk, actions);
+    TRY(certify_gates(record->gates, &record->check, sensitivity, record, chunk, 1.0, path, race,
+                      policy, options));
+    record->gate_count = sensitivity->gates;
+    memcpy(paced->gates, record->gates, sizeof paced->gates);
+    paced->check = record->check;
+    paced->pace = 1.0;
+    for (int i = 0; i < PACES && !all_certified(paced->gates, record->gate_count); i++) {
+        paced->pace = paces[i];
+        TRY(certify_gates(paced->gates, &paced->check, sensitivity, record, chunk, paced->pace,
+                          path, race, policy, options));
+    }
+    paced->time = sensitivity->gate[record->gate_count - 1].nominal.time;
+    if (!all_certified(paced->gates, record->gate_count)) paced->pace = 0.0;
     ClosedLoopOptions loop = closed_loop_defaults();
     loop.gusts = options->gusts;
     loop.draws = options->gust_flights;
@@ -296,7 +337,8 @@ void study_policy_name(char out[24], const Policy *policy)
         hash = (hash ^ bits) * UINT64_C(0x100000001b3);
     }
     const int settings[] = {(int)policy->prediction, (int)policy->spacing,
-                            (int)(policy->clip * 1e6), policy->schedule.steps};
+                            (int)(policy->clip * 1e6), policy->schedule.steps,
+                            (int)(policy->temperature * 1e6)};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         hash = (hash ^ (uint64_t)settings[i]) * UINT64_C(0x100000001b3);
     snprintf(out, 24, "%016llx", (unsigned long long)hash);

@@ -18,11 +18,12 @@ static Json *json_from_spread(CertifySpread spread)
     return out;
 }
 
-static Json *json_from_gates(const CertifyRecord *record, const Course *course)
+static Json *json_from_gates(const GateRecord *gates, const CertifyRecord *record,
+                             const Course *course)
 {
     Json *out = json_array();
     for (int g = 0; g < record->gate_count; g++) {
-        const GateRecord *gate = &record->gates[g];
+        const GateRecord *gate = &gates[g];
         Json *entry = json_object();
         json_set_string(entry, "gate", course->tracks[record->task.track].gates[g].name);
         json_set_bool(entry, "crossed", gate->crossed);
@@ -36,6 +37,19 @@ static Json *json_from_gates(const CertifyRecord *record, const Course *course)
         json_set_bool(entry, "certified_still", gate->certified_still);
         json_push(out, entry);
     }
+    return out;
+}
+
+// The highest pace at which the whole task is certified, null when there is none.
+static Json *json_from_pace(const CertifyRecord *record, const Course *course)
+{
+    const PaceRecord *paced = &record->paced;
+    bool found = paced->pace > 0.0;
+    Json *out = json_object();
+    json_set_number(out, "pace", found ? paced->pace : nan(""));
+    json_set_number(out, "time", found ? paced->time : nan(""));
+    json_set(out, "gates", json_from_gates(paced->gates, record, course));
+    json_set(out, "linear_check", json_from_check(&paced->check));
     return out;
 }
 
@@ -148,8 +162,9 @@ static Json *json_from_task(const Certification *all, int t)
     json_set(out, "residual", residual);
     describe_failure(failure, record);
     if (failure[0]) json_set_string(out, "not_certified", failure);
-    json_set(out, "gates", json_from_gates(record, course));
+    json_set(out, "gates", json_from_gates(record->gates, record, course));
     json_set_bool(out, "certified", task_certified(record));
+    json_set(out, "paced", json_from_pace(record, course));
     json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
     if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
     json_set(out, "linear_check", json_from_check(&record->check));

@@ -417,12 +417,12 @@ static void show_factored_or_joint(const Certification *all)
 // ---- Gates --------------------------------------------------------------------------------------
 
 // The gate with the least room left: half-width less miss, radius and disturbance.
-static int tightest_gate(const CertifyRecord *record)
+static int tightest_gate(const GateRecord *gates, int count)
 {
     int tightest = 0;
     double most = -1.0;
-    for (int g = 0; g < record->gate_count; g++) {
-        const GateRecord *gate = &record->gates[g];
+    for (int g = 0; g < count; g++) {
+        const GateRecord *gate = &gates[g];
         double used = gate->miss + gate->radius + gate->disturbance;
         if (!isfinite(used)) return g;
         if (used > most) most = used, tightest = g;
@@ -453,7 +453,7 @@ static void show_gates(const Certification *all)
     for (int t = 0; t < all->options.task_count; t++) {
         const CertifyRecord *record = main_record(all, t);
         CourseTask task = record->task;
-        int count = 0, tightest = tightest_gate(record);
+        int count = 0, tightest = tightest_gate(record->gates, record->gate_count);
         if (record->gate_count == 0) continue;
         for (int g = 0; g < record->gate_count; g++) count += record->gates[g].certified;
         int calm = 0;
@@ -473,6 +473,41 @@ static void show_gates(const Certification *all)
         "\n%d of %d tasks certified whole and %d of %d gates; in still air %d tasks and %d gates\n"
         "(paper: %d of %d tasks).\n",
         whole, tasks, certified, gates, still, still_gates, paper_tube.certified, paper_tube.tasks);
+}
+
+// The same plans flown slower: the highest pace at which every gate is certified.
+static void show_paces(const Certification *all)
+{
+    const TableColumn heads[] = {
+        {"task", TABLE_LEFT},   {"pace", TABLE_RIGHT},   {"time s", TABLE_RIGHT},
+        {"gate", TABLE_LEFT},   {"miss m", TABLE_RIGHT}, {"R_g", TABLE_RIGHT},
+        {"gusts", TABLE_RIGHT}, {"sum", TABLE_RIGHT},    {"limit", TABLE_RIGHT}};
+    const Course *course = all->race->course;
+    int tasks = 0, whole = 0;
+    printf("\nThe same paths flown slower: the highest pace at which every gate is certified,\n"
+           "and the tightest gate there\n\n");
+    Table *table = table_create(heads, COLUMNS(heads));
+    for (int t = 0; t < all->options.task_count; t++) {
+        const CertifyRecord *record = main_record(all, t);
+        const PaceRecord *paced = &record->paced;
+        if (record->gate_count == 0) continue;
+        int tightest = tightest_gate(paced->gates, record->gate_count);
+        tasks++, whole += paced->pace > 0.0;
+        task_cell(table, all, record->task);
+        if (paced->pace > 0.0) {
+            table_cell(table, "%.2f", paced->pace);
+            table_cell(table, "%.1f", paced->time);
+        } else {
+            table_cell(table, "none");
+            table_cell(table, "%s", "");
+        }
+        table_cell(table, "%s", course->tracks[record->task.track].gates[tightest].name);
+        gate_cells(table, &paced->gates[tightest],
+                   course->openings[record->task.opening].half_width);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+    printf("\n%d of %d tasks certified whole at some pace.\n", whole, tasks);
 }
 
 static void show_held_out_gates(const Certification *all)
@@ -640,6 +675,7 @@ void show_certification(const Certification *all)
     show_factored_or_joint(all);
     show_loops(all);
     show_gates(all);
+    show_paces(all);
     show_held_out_gates(all);
     show_interaction(all);
     show_exact_plans(all);
