@@ -126,9 +126,10 @@ RaceTotals race_totals(const RaceResult *results, int count);
 typedef struct VerifyOptions {
     double margin;      // share of the half-width that a predicted crossing must keep free, [0, 1)
     double speed_floor; // m/s: no keypoint is slowed below it; 0 for the course's least speed
+    int tries;          // plans, with the seeds that follow, where slowing does not cure; 1 or more
 } VerifyOptions;
 
-VerifyOptions verify_defaults(void); // a margin of 0.1
+VerifyOptions verify_defaults(void); // a margin of 0.1, 8 tries
 
 // A gate that slowing does not bring within its margin.
 typedef struct VerifyBlock {
@@ -146,7 +147,8 @@ typedef struct VerifyReport {
     bool within_margin;    // every gate of `verified` keeps the margin, and nothing crashed
     double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
     int slowed_gates;      // around which the plan was slowed
-    int rounds;            // simulations
+    int rounds;            // simulations of this plan
+    int tries;             // plans looked at before this one was taken, with it
     int blocked_count;     // gates that slowing does not cure
     VerifyBlock blocked[TRACK_GATES_MAX];
 } VerifyReport;
@@ -158,6 +160,13 @@ typedef struct VerifyReport {
 Status race_verify(VerifyReport *report, const Race *race, const Keypoint raw[CHUNK_KEYPOINTS],
                    CourseTask task, const VerifyOptions *options);
 
+// Plans a task, verifies the plan and, where that does not cure it, goes on with the next seeds:
+// the first plan that keeps the margin is taken, or else the one that passes most gates. `raw` is
+// the plan of `seed` itself.
+Status race_plan_verified(VerifyReport *report, Keypoint raw[CHUNK_KEYPOINTS], const Race *race,
+                          const Planner *planner, CourseTask task, uint64_t seed,
+                          const VerifyOptions *options);
+
 // A planner that verifies the plans of another, which it must not outlive.
 typedef struct VerifiedPlanner {
     Planner inner;
@@ -166,8 +175,8 @@ typedef struct VerifiedPlanner {
 
 Planner race_verified(const VerifiedPlanner *planner);
 
-// Plans every task once, verifies the plan, and flies both in the same gusts, in parallel: the
-// raw plans' results and the verified ones' are those that race_fly_all gives. All have room for
+// Plans and verifies every task, and flies the raw and the verified plan in the same gusts, in
+// parallel: the results of both are those that race_fly_all gives. All have room for
 // `count`.
 Status race_fly_verified(RaceResult *raw, RaceResult *verified, VerifyReport *reports,
                          const Race *race, const Planner *planner, const VerifyOptions *options,

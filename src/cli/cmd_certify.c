@@ -85,24 +85,25 @@ static Status fly_samples(Certification *all, const CertifyCommand *command)
     all->passage_options.seed = command->common.seed;
     all->passage = calloc((size_t)tasks, sizeof *all->passage);
     uint64_t *seeds = calloc((size_t)samples, sizeof *seeds);
-    PolicyPlanner *plans = NULL;
     Status status =
         all->passage && seeds ? status_ok() : status_fail("out of memory for %d rollouts", samples);
     for (int i = 0; i < samples && status.ok; i++)
         seeds[i] = passage_plan_seed(&all->passage_options, i);
     const PolicySampling how = {.mode = POLICY_COMPOSED, .steps = command->steps};
-    if (status.ok)
-        status = policy_planner_create(&plans, all->policy, all->race, &how, all->options.tasks,
-                                       tasks, seeds, samples);
-    if (status.ok) {
-        Planner planner = planner_from_policy(plans);
-        Progress *progress =
-            progress_begin("rollouts", (long)samples * tasks, command->common.quiet);
-        status = passage_certify(all->passage, all->race, &planner, all->options.tasks, tasks,
-                                 &all->passage_options, progress);
-        progress_end(progress);
+    Progress *progress = progress_begin("rollouts", (long)samples * tasks, command->common.quiet);
+    for (int t = 0; t < tasks && status.ok; t++) {
+        PolicyPlanner *plans = NULL;
+        const CourseTask *task = &all->options.tasks[t];
+        status =
+            policy_planner_create(&plans, all->policy, all->race, &how, task, 1, seeds, samples);
+        if (status.ok) {
+            Planner planner = planner_from_policy(plans);
+            status = passage_certify(&all->passage[t], all->race, &planner, task, 1,
+                                     &all->passage_options, progress);
+        }
+        policy_planner_destroy(plans);
     }
-    policy_planner_destroy(plans);
+    progress_end(progress);
     free(seeds);
     return status;
 }
@@ -190,13 +191,6 @@ static Status check(const Policy *policy, const CertifyCommand *command)
     return status_ok();
 }
 
-static void join_arguments(char *out, size_t size, int argc, char **argv)
-{
-    int used = snprintf(out, size, "facet");
-    for (int i = 0; i < argc && used > 0 && (size_t)used < size; i++)
-        used += snprintf(out + used, size - (size_t)used, " %s", argv[i]);
-}
-
 int cmd_certify(int argc, char **argv)
 {
     CertifyCommand command = {.common = common_defaults(),
@@ -238,7 +232,7 @@ int cmd_certify(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    join_arguments(command.command, sizeof command.command, argc, argv);
+    command_text(command.command, sizeof command.command, argc, argv);
     PassageOptions passage = command.passage;
     if (passage.samples == 0) passage.samples = 1; // none is fine here: it leaves them out
     Status status = passage_check(&passage);

@@ -144,6 +144,8 @@ int cmd_fly(int argc, char **argv)
                       "standard deviation of the wind on each axis"),
         option_flag("verify", &fly_options.verify,
                     "simulate each plan and slow it where it would miss, before it is flown"),
+        option_int("tries", &fly_options.verification.tries, "N", 1, 1000,
+                   "of --verify: plans to look at where slowing does not cure"),
         option_double("margin", &fly_options.verification.margin, "SHARE", 0.0, 0.99,
                       "of the half-width that a verified crossing keeps free in still air"),
         STUDY_OPTIONS(fly_options.study),
@@ -154,7 +156,8 @@ int cmd_fly(int argc, char **argv)
                        "the worst miss beside the half-width, the plan's speed beside the "
                        "reference, and the mean distance from the expert's path. With --verify "
                        "every plan is simulated in still air first and slowed around each gate "
-                       "that it would cross too far out, with the path unchanged; the raw plan's "
+                       "that it would cross too far out, with the path unchanged; where that "
+                       "does not help, the plans of the next seeds are tried. The raw plan's "
                        "flight is shown beside it.",
         .example = "facet fly --expert --task race4/standard\n"
                    "facet fly --policy policy.safetensors --mode joint\n"

@@ -2,6 +2,7 @@
 #include "show_certify.h"
 
 #include <math.h>
+#include <string.h>
 
 // A bound that holds is a number; one that does not is null.
 static void set_bound(Json *object, const char *key, CertifyBound bound)
@@ -233,7 +234,8 @@ Json *json_from_certification(const Certification *all)
     Json *out = json_object(), *tasks = json_array();
     json_set_string(out, "version", FACET_VERSION);
     json_set_string(out, "command", all->command);
-    json_set_string(out, "policy", all->policy_file);
+    const char *slash = strrchr(all->policy_file, '/');
+    json_set_string(out, "policy", slash ? slash + 1 : all->policy_file);
     json_set_uint64(out, "seed", all->options.seed);
     json_set_number(out, "steps", all->options.steps);
     json_set_number(out, "gusts", all->options.gusts);

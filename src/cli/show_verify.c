@@ -11,7 +11,7 @@ static void show_rows(const Race *race, const VerifiedFlights *f)
     const TableColumn heads[] = {{"task", TABLE_LEFT},   {"split", TABLE_LEFT},
                                  {"gates", TABLE_RIGHT}, {"slowest", TABLE_RIGHT},
                                  {"m/s", TABLE_RIGHT},   {"lap s", TABLE_RIGHT},
-                                 {"rounds", TABLE_RIGHT}};
+                                 {"plans", TABLE_RIGHT}};
     Table *table = table_create(heads, sizeof heads / sizeof *heads);
     for (int i = 0; i < f->count; i++) {
         const RaceResult *raw = &f->raw[i], *verified = &f->verified[i];
@@ -24,7 +24,7 @@ static void show_rows(const Race *race, const VerifiedFlights *f)
         table_cell(table, "%.2f", f->reports[i].slowest_factor);
         table_cell(table, "%.2f → %.2f", raw->flight.speed_mean, verified->flight.speed_mean);
         table_cell(table, "%.2f → %.2f", raw->flight.duration, verified->flight.duration);
-        table_cell(table, "%d", f->reports[i].rounds);
+        table_cell(table, "%d", f->reports[i].tries);
     }
     table_print(table, stdout);
     table_destroy(table);
@@ -61,7 +61,8 @@ void show_verified(const Race *race, const VerifiedFlights *f)
     RaceTotals raw = race_totals(f->raw, f->count), verified = race_totals(f->verified, f->count);
     int within = 0;
     for (int i = 0; i < f->count; i++) within += f->reports[i].within_margin;
-    printf("\nRaw plan → verified plan. slowest: least share of its speed a keypoint keeps.\n");
+    printf("\nRaw plan → verified plan. slowest: least share of its speed a keypoint keeps.\n"
+           "plans: looked at, with the seeds that follow, until one kept the margin.\n");
     show_blocked(race, f);
     printf("\n");
     show_totals("all", raw.all, verified.all);
@@ -85,6 +86,7 @@ static Json *json_from_report(const Race *race, const VerifiedFlights *f, int in
     json_set_number(out, "slowest_factor", report->slowest_factor);
     json_set_number(out, "slowed_gates", report->slowed_gates);
     json_set_number(out, "rounds", report->rounds);
+    json_set_number(out, "tries", report->tries);
     for (int k = 0; k < report->blocked_count; k++) {
         Json *block = json_object();
         json_set_string(block, "gate", track->gates[report->blocked[k].gate].name);

@@ -155,6 +155,37 @@ static void plans_that_nothing_can_fly_and_wrong_options(void **state)
                    "expected a floor of 0 m/s or more, found -1");
 }
 
+// Its path misses by far, but for the plan of seed 12.
+static Status plan_by_luck(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
+                           uint64_t seed, void *context)
+{
+    (void)context;
+    Distorted distorted = {1.0, seed == 12 ? 0.0 : 3.0};
+    return plan_distorted(chunk, study, task, seed, &distorted);
+}
+
+static void where_slowing_does_not_cure_the_next_seeds_are_tried(void **state)
+{
+    (void)state;
+    Keypoint raw[CHUNK_KEYPOINTS], first[CHUNK_KEYPOINTS];
+    VerifyReport report;
+    VerifyOptions options = verify_defaults();
+    CourseTask task = task_named("straight/large");
+    Planner lucky = {.name = "lucky", .plan = plan_by_luck};
+    make_plan(first, task, (Distorted){1.0, 3.0});
+    assert_ok(race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
+    assert_true(report.within_margin);
+    assert_int_equal(report.tries, 3);
+    assert_memory_equal(raw, first, sizeof raw);
+    options.tries = 2;
+    assert_ok(race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
+    assert_false(report.within_margin);
+    assert_int_equal(report.tries, 2);
+    options.tries = 0;
+    assert_refused(race_plan_verified(&report, raw, race, &lucky, task, 10, &options),
+                   "expected 1 or more tries, found 0");
+}
+
 static void flights_and_planner_agree(void **state)
 {
     (void)state;
@@ -187,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
         cmocka_unit_test(a_path_that_misses_is_named_and_left),
         cmocka_unit_test(plans_that_nothing_can_fly_and_wrong_options),
+        cmocka_unit_test(where_slowing_does_not_cure_the_next_seeds_are_tried),
         cmocka_unit_test(flights_and_planner_agree),
     };
     return cmocka_run_group_tests(tests, open_study, close_study);
