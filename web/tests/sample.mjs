@@ -91,7 +91,7 @@ function figure(id, group, title) {
 export function sample() {
   const course = json('course.json');
   const gates = new Map(course.gates.map((gate) => [gate.name, gate]));
-  const names = readdirSync(courses).filter((name) => name !== 'course.json').sort();
+  const names = readdirSync(courses).filter((name) => /^race\d+\.json$/.test(name)).sort();
   const tracks = names.map(json).map((track) => {
     const flown = [];
     const points = track.path.map((entry) => {
