@@ -151,7 +151,8 @@ static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity
     memcpy(paced->gates, record->gates, sizeof paced->gates);
     paced->check = record->check;
     paced->pace = 1.0;
-    for (int i = 0; i < PACES && !all_certified(paced->gates, record->gate_count); i++) {
+    for (int i = 0; i < PACES && paces[i] >= options->slowest; i++) {
+        if (all_certified(paced->gates, record->gate_count)) break;
         paced->pace = paces[i];
         TRY(certify_gates(paced->gates, &paced->check, sensitivity, record, chunk, paced->pace,
                           path, race, policy, options));

@@ -19,6 +19,7 @@ typedef struct CertifyOptions {
     int sweep_count;
     double gusts;      // m/s, of the gates' disturbance and of w; 0 is still air
     int gust_flights;  // that the largest disturbance is taken over
+    double slowest;    // pace down to which an uncertified plan is tried; 1 for its own alone
     const char *state; // file that records wait in; NULL for none
     const char *study; // names the policy and whatever else results depend on
     bool quiet;

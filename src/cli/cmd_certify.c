@@ -21,7 +21,7 @@ typedef struct CertifyCommand {
     const char *policy;
     int steps, seeds;
     bool sweep;
-    double gusts;
+    double gusts, slowest;
     PassageOptions passage;
     char command[1024];
 } CertifyCommand;
@@ -128,9 +128,10 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
 {
     char name[24], study[2 * FILE_PATH_MAX], state[FILE_PATH_MAX + 8];
     study_policy_name(name, policy);
-    snprintf(study, sizeof study, "policy %s, seed %llu, gusts %g, preset %s, quad %s, courses %s",
-             name, (unsigned long long)command->common.seed, command->gusts, command->study.preset,
-             command->study.quad ? command->study.quad : "default",
+    snprintf(study, sizeof study,
+             "policy %s, seed %llu, gusts %g, slowest %g, preset %s, quad %s, courses %s", name,
+             (unsigned long long)command->common.seed, command->gusts, command->slowest,
+             command->study.preset, command->study.quad ? command->study.quad : "default",
              command->common.courses ? command->common.courses : "shipped");
     bool keeps = command->common.json && !is_device(command->common.json);
     snprintf(state, sizeof state, "%s.state", keeps ? command->common.json : "");
@@ -145,6 +146,7 @@ static Status certify(const Race *race, const Policy *policy, const CourseTask *
                                      .seed = command->common.seed,
                                      .seeds = command->seeds,
                                      .gusts = command->gusts,
+                                     .slowest = command->slowest,
                                      .gust_flights = GUST_FLIGHTS,
                                      .state = keeps ? state : NULL,
                                      .study = study,
@@ -198,6 +200,7 @@ int cmd_certify(int argc, char **argv)
                               .steps = 50,
                               .seeds = 1,
                               .gusts = demo_defaults().gust_speed,
+                              .slowest = 0.3,
                               .passage = passage_defaults()};
     command.passage.samples = 0;
     const Option options[] = {
@@ -210,6 +213,8 @@ int cmd_certify(int argc, char **argv)
                    "certify the plans of this many seeds, from --seed on"),
         option_flag("sweep", &command.sweep,
                     "also certify with 10, 20, 30, 50 and 100 denoising steps"),
+        option_double("slowest", &command.slowest, "PACE", 0.0, 1.0,
+                      "share of its speed down to which an uncertified plan is tried"),
         option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind that flights are certified in"),
         option_int("samples", &command.passage.samples, "N", 0, 1000000,

@@ -48,6 +48,7 @@ static CertifyOptions small_study(void)
                             .seeds = 1,
                             .gusts = 0.3,
                             .gust_flights = 2,
+                            .slowest = 0.8,
                             .state = "study.state",
                             .study = "test",
                             .quiet = true};

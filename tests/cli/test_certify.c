@@ -103,7 +103,7 @@ static void the_json_has_every_certificate(void **state)
 {
     (void)state;
     Run result = run(FACTORED "--task bend/small --steps 4 --seeds 2 --sweep --samples 5 "
-                              "--confidence 0.9 --json test_certify.json");
+                              "--slowest 1 --confidence 0.9 --json test_certify.json");
     if (result.code != 0) print_error("%s", result.err);
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "C_LTV"));
