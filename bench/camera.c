@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void must(Status status)
-{
-    if (status.ok) return;
-    fprintf(stderr, "camera: %s\n", status.text);
-    exit(1);
-}
-
 static CameraShot random_shot(const Venue *venue, int number)
 {
     Rng rng = rng_make(1, (uint64_t)number);

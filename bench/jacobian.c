@@ -13,25 +13,6 @@
 
 enum { ROUNDS_MAX = 100, BRANCHES = 3 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[count / 2];
-}
-
-static void must(Status status)
-{
-    if (status.ok) return;
-    fprintf(stderr, "jacobian: %s\n", status.text);
-    exit(1);
-}
-
 int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 5;

@@ -14,25 +14,6 @@
 
 enum { SQUARE = 1024, PEAK_REPEATS = 3, ROUNDS_MAX = 1000, STEPS = 50 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[count / 2];
-}
-
-static void must(Status status)
-{
-    if (status.ok) return;
-    fprintf(stderr, "train: %s\n", status.text);
-    exit(1);
-}
-
 static void square_task(void *context, int index, int worker)
 {
     (void)worker;
