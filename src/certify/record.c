@@ -8,6 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+bool gates_certified(const GateRecord *gates, int count)
+{
+    for (int g = 0; g < count; g++)
+        if (!gates[g].certified) return false;
+    return count > 0;
+}
+
 // ---- Structs of numbers -------------------------------------------------------------------------
 
 // The name of a double in a struct, and where it is.

@@ -45,6 +45,9 @@ typedef struct CertifyRecord {
     ClosedLoop loop;
 } CertifyRecord;
 
+// Whether every gate is certified, and there is one.
+bool gates_certified(const GateRecord *gates, int count);
+
 // A record as JSON, and back; the course gives the names.
 Json *json_from_record(const CertifyRecord *record, const Course *course);
 Status record_from_json(CertifyRecord *record, const JsonRef *at, const Course *course);

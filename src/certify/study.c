@@ -85,13 +85,6 @@ static Status check_gates(GateCheck *check, const GateSensitivity *sensitivity, 
 static const double paces[] = {0.8, 0.65, 0.5, 0.4, 0.3};
 enum { PACES = sizeof paces / sizeof *paces };
 
-static bool all_certified(const GateRecord *gates, int count)
-{
-    for (int g = 0; g < count; g++)
-        if (!gates[g].certified) return false;
-    return count > 0;
-}
-
 // The gates of the plan flown at a pace, with the check of their slopes. The plan's error moves the
 // speeds that are flown by `pace` times as much, and so does the slope by them.
 static Status certify_gates(GateRecord *gates, GateCheck *check, GateSensitivity *sensitivity,
@@ -152,13 +145,13 @@ static Status certify_flight(CertifyRecord *record, GateSensitivity *sensitivity
     paced->check = record->check;
     paced->pace = 1.0;
     for (int i = 0; i < PACES && paces[i] >= options->slowest; i++) {
-        if (all_certified(paced->gates, record->gate_count)) break;
+        if (gates_certified(paced->gates, record->gate_count)) break;
         paced->pace = paces[i];
         TRY(certify_gates(paced->gates, &paced->check, sensitivity, record, chunk, paced->pace,
                           path, race, policy, options));
     }
     paced->time = sensitivity->gate[record->gate_count - 1].nominal.time;
-    if (!all_certified(paced->gates, record->gate_count)) paced->pace = 0.0;
+    if (!gates_certified(paced->gates, record->gate_count)) paced->pace = 0.0;
     ClosedLoopOptions loop = closed_loop_defaults();
     loop.gusts = options->gusts;
     loop.draws = options->gust_flights;

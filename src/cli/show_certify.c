@@ -19,9 +19,7 @@ const CertifyRecord *main_record(const Certification *all, int task)
 
 bool task_certified(const CertifyRecord *record)
 {
-    for (int g = 0; g < record->gate_count; g++)
-        if (!record->gates[g].certified) return false;
-    return record->gate_count > 0;
+    return gates_certified(record->gates, record->gate_count);
 }
 
 double command_bound(const PlanCertificate *plan) { return plan->ltv.value * plan->eps_s; }

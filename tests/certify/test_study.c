@@ -87,6 +87,12 @@ static void check_gates(const CertifyRecord *record)
         double limit = race->course->openings[record->task.opening].half_width;
         assert_int_equal(gate->certified, gate->crossed && sum < limit);
     }
+    // A pace is named only where every gate holds at it; slower ones only where the own fails.
+    const PaceRecord *paced = &record->paced;
+    bool own = gates_certified(record->gates, record->gate_count);
+    bool slower = gates_certified(paced->gates, record->gate_count);
+    assert_near(paced->pace, own ? 1.0 : slower ? 0.8 : 0.0, 0.0);
+    if (!own) assert_true(paced->gates[0].slope != record->gates[0].slope);
 }
 
 static void a_study_goes_on_where_it_stopped(void **state)
