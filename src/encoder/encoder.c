@@ -230,12 +230,8 @@ size_t encoder_trained_from(const Encoder *encoder) { return encoder->trained_fr
 static double flops_from(const Encoder *encoder, int level)
 {
     double sum = 2.0 * encoder_pooled_width(encoder) * encoder->config.features;
-    for (int i = 0; i < encoder->unit_count; i++) {
-        const EncoderUnit *unit = &encoder->units[i];
-        double taps = (double)unit->conv.kernel * unit->conv.kernel;
-        double pixels = (double)unit->out.height * unit->out.width;
-        if (unit->level >= level) sum += 2.0 * pixels * taps * unit->conv.in * unit->conv.out;
-    }
+    for (int i = 0; i < encoder->unit_count; i++)
+        if (encoder->units[i].level >= level) sum += unit_flops(&encoder->units[i]);
     return sum;
 }
 

@@ -19,9 +19,12 @@ typedef struct Pass {
 
 typedef void (*Step)(void *context, int strip, int worker);
 
-static void run_strips(Pass *pass, int strips, Step step)
+// Below this many floating-point operations, waking the pool costs more than it saves.
+static const double share_from = 2e6;
+
+static void run_strips(Pass *pass, int strips, Step step, double operations)
 {
-    if (pass->pool)
+    if (pass->pool && operations >= share_from)
         pool_for(pass->pool, strips, step, pass);
     else
         for (int i = 0; i < strips; i++) step(pass, i, 0);
@@ -130,15 +133,17 @@ static void pool_step(void *context, int row, int worker)
 
 static void run_conv(Pass *pass, int unit)
 {
+    const EncoderUnit *part = &pass->work->encoder->units[unit];
     pass->unit = unit;
-    run_strips(pass, unit_strips(&pass->work->encoder->units[unit]), conv_step);
+    run_strips(pass, unit_strips(part), conv_step, unit_flops(part));
     finish_moments(pass);
 }
 
 static void run_unit(Pass *pass, int unit)
 {
+    const EncoderUnit *part = &pass->work->encoder->units[unit];
     run_conv(pass, unit);
-    run_strips(pass, unit_strips(&pass->work->encoder->units[unit]), norm_step);
+    run_strips(pass, unit_strips(part), norm_step, 8.0 * (double)image_size(part->out));
 }
 
 static void run_head(const Pass *pass, Real *features)
@@ -162,7 +167,8 @@ static void run_image(Pass *pass, Real *features, const Real *input)
     const Encoder *e = w->encoder;
     image_put(input_of(w, pass->image, pass->worker), e->units[0].in, input);
     run_unit(pass, 0);
-    if (e->config.stem_pool) run_strips(pass, e->pooled.height, pool_step);
+    if (e->config.stem_pool)
+        run_strips(pass, e->pooled.height, pool_step, 18.0 * (double)image_size(e->pooled));
     for (int b = 0; b < e->block_count; b++) {
         const EncoderBlock *block = &e->blocks[b];
         pass->block = b;

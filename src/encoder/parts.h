@@ -56,6 +56,13 @@ static inline int encoder_pooled_width(const Encoder *e)
 
 static inline bool encoder_trains(const Encoder *e, int level) { return level >= e->config.frozen; }
 
+// Floating-point operations of a unit's product.
+static inline double unit_flops(const EncoderUnit *unit)
+{
+    double taps = (double)unit->conv.kernel * unit->conv.kernel;
+    return 2.0 * unit->out.height * unit->out.width * taps * unit->conv.in * unit->conv.out;
+}
+
 static inline int unit_strips(const EncoderUnit *unit)
 {
     int strips = unit->out.height * unit->out.width / ENCODER_STRIP_PIXELS;

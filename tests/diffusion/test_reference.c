@@ -2,43 +2,11 @@
 // (reference.txt, made by reference.py). test_reference_f64.c is this file in double.
 #include "diffusion/score_pass.h"
 #include "nn/layers.h"
-#include "testing.h"
+#include "reference.h"
 
 #include <stdlib.h>
 
 enum { T = 5, D = 2, ROWS = 3, SIZE = T * D };
-
-#ifdef FACET_REAL_DOUBLE
-#define TOLERANCE 1e-8
-#else
-#define TOLERANCE 1e-4
-#endif
-
-static void wave(Real *out, size_t size, double scale, double rate, double phase)
-{
-    for (size_t i = 0; i < size; i++) out[i] = (Real)(scale * sin(rate * (double)(i + 1) + phase));
-}
-
-static void same(const Real *actual, const char *entry, size_t size)
-{
-    FILE *file = fopen(TEST_DATA "/reference.txt", "r");
-    assert_non_null(file);
-    char name[64];
-    size_t count, compared = 0;
-    while (fscanf(file, "%63s %zu", name, &count) == 2)
-        for (size_t i = 0; i < count; i++) {
-            double expected;
-            assert_int_equal(fscanf(file, "%lf", &expected), 1);
-            if (strcmp(name, entry) != 0) continue;
-            assert_true(i < size);
-            if (!(fabs((double)actual[i] - expected) <= TOLERANCE * (1.0 + fabs(expected))))
-                fail_msg("%s[%zu] = %.9g, PyTorch has %.9g", entry, i, (double)actual[i], expected);
-            compared++;
-        }
-    fclose(file);
-    if (compared != size)
-        fail_msg("%s: %zu of %zu numbers in reference.txt", entry, compared, size);
-}
 
 static void test_network(void **state)
 {
