@@ -48,7 +48,7 @@ static void filter_rows(uint8_t *out, const uint8_t *rgb, size_t stride, int hei
     }
 }
 
-Status png_write(const char *path, const uint8_t *rgb, int width, int height)
+Status png_encode(uint8_t **bytes, size_t *size, const uint8_t *rgb, int width, int height)
 {
     assert(width > 0 && height > 0);
     static const uint8_t signature[SIGNATURE] = {137, 'P', 'N', 'G', '\r', '\n', 26, '\n'};
@@ -56,20 +56,32 @@ Status png_write(const char *path, const uint8_t *rgb, int width, int height)
     uLong room = compressBound(raw_size);
     uint8_t *raw = malloc(raw_size);
     uint8_t *file = malloc(SIGNATURE + HEADER + 3 * CHUNK_EXTRA + room);
-    Status status = status_fail("%s: out of memory for a picture of %dx%d", path, width, height);
+    bool done = false;
     if (raw && file) {
         uint8_t header[HEADER] = {[8] = 8, [9] = 2}; // eight bits a channel, red green blue
         put_u32(put_u32(header, (uint32_t)width), (uint32_t)height);
         memcpy(file, signature, SIGNATURE);
         uint8_t *end = put_chunk(file + SIGNATURE, "IHDR", header, HEADER);
         filter_rows(raw, rgb, stride, height);
-        if (compress2(end + 8, &room, raw, raw_size, 9) == Z_OK) {
+        done = compress2(end + 8, &room, raw, raw_size, 9) == Z_OK;
+        if (done) {
             end = put_chunk(end, "IDAT", end + 8, room);
             end = put_chunk(end, "IEND", NULL, 0);
-            status = file_write(path, file, (size_t)(end - file));
+            *size = (size_t)(end - file);
         }
     }
     free(raw);
-    free(file);
+    if (!done) free(file);
+    *bytes = done ? file : NULL;
+    return done ? status_ok() : status_fail("out of memory for a picture of %dx%d", width, height);
+}
+
+Status png_write(const char *path, const uint8_t *rgb, int width, int height)
+{
+    uint8_t *bytes;
+    size_t size;
+    TRY(png_encode(&bytes, &size, rgb, width, height));
+    Status status = file_write(path, bytes, size);
+    free(bytes);
     return status;
 }
