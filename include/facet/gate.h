@@ -14,6 +14,7 @@
 #include <facet/factor.h>
 #include <facet/flight.h>
 #include <facet/gyro.h>
+#include <facet/policy.h>
 #include <facet/pool.h>
 #include <facet/progress.h>
 #include <facet/quad.h>
@@ -153,10 +154,11 @@ typedef struct GateCrew {
 GateCrew gate_expert_crew(const GateWorld *world); // must not outlive the world
 
 // Flies `count` trials, number i with the task tasks[i % task_count], in parallel: the same
-// flights at any number of threads. Fails with the first trial's failure, or when interrupted.
+// flights at any number of threads. Trial i has watches[i] (NULL for none), called by whichever
+// thread flies it. Fails with the first trial's failure, or when interrupted.
 Status gate_evaluate(GateFlight *flights, const GateWorld *world, const GateCrew *crew,
                      const FactorTask *tasks, int task_count, int count, uint64_t seed,
-                     ThreadPool *pool, Progress *progress);
+                     const GateWatch *watches, ThreadPool *pool, Progress *progress);
 
 typedef struct GateTally {
     int trials;
@@ -212,6 +214,35 @@ Status gate_collect(const GateSink *sink, const GateWorld *world, const GateColl
 // The same into a file of facet/image_set.h.
 Status gate_collect_file(const char *path, const GateWorld *world, const GateCollection *collection,
                          const GateCrew *crew, ThreadPool *pool, Progress *progress);
+
+// ---- Policies ---------------------------------------------------------------------------------
+
+// Who flies: a policy that sees, or the expert. What the policy never saw of a task, and the factor
+// named by `open`, is the null token to it.
+typedef struct GateFlyer {
+    const GateWorld *world;
+    const Policy *policy; // NULL for the expert
+    PolicySampling how;   // its seed and numbers follow from the trial
+    const char *open;     // a factor that is never shown, or NULL
+} GateFlyer;
+
+GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
+
+// ---- Training -----------------------------------------------------------------------------------
+
+enum { GATE_ROUNDS_MAX = 8 };
+
+typedef struct GateTraining {
+    TrainOptions train;   // `updates` in all; `until` is not used
+    int rounds;           // of DAgger
+    int flights;          // a round
+    double expert_share;  // of the flights of a round, flown by the expert
+} GateTraining;
+
+// Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is trained
+// on, and writes it to `out`. With `resume` an interrupted training goes on.
+Status gate_train(TrainSummary *summary, const GateWorld *world, const char *demos,
+                  const char *out, const GateTraining *training);
 
 #ifdef __cplusplus
 }

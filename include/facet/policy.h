@@ -61,6 +61,8 @@ typedef struct PolicyRecord {
     double rate, rate_floor; // peak learning rate, and the part of it left at the end
     double drop[FACTOR_MAX]; // probability that a factor is null
     double composed_weight;  // of the composed loss
+    int draws;               // of noise a sample, 1 but for policies that see
+    double jitter;           // of the colours of frames
     long updates;            // done, over all networks
     double loss;             // mean of the last epoch
 } PolicyRecord;
@@ -143,6 +145,14 @@ typedef struct TrainOptions {
     long checkpoint_every;     // updates
     const char *command;       // for the record
     const char *version;       // of the program, for the record
+
+    // Only for policies that see.
+    const char *encoder;      // "small" or "resnet18"
+    const char *encoder_from; // a policy whose encoder is taken over and kept as it is
+    int draws;                // of noise for each frame of a batch
+    double jitter;            // strength of random exposure, contrast and colour; below 0 for none
+    long updates;             // in all, instead of epochs
+    long until;               // stop after this one, to go on later with more frames; 0 for the end
 } TrainOptions;
 
 typedef struct TrainSummary {
@@ -162,6 +172,13 @@ typedef struct TrainSummary {
 // with a line that says so.
 Status policy_train(TrainSummary *summary, const char *data, const char *out,
                     const TrainOptions *options);
+
+// The same for a policy that sees, on the frames of image sets (facet/image_set.h), trained for a
+// number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of pool's.
+// Ranges and training tasks are those of the first file. Training that stops at `until` writes the
+// policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.
+Status policy_train_images(TrainSummary *summary, const char *const *files, int count,
+                           const char *out, const TrainOptions *options);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@ typedef struct Evaluation {
     const FactorTask *tasks;
     int task_count;
     uint64_t seed;
+    const GateWatch *watches; // [count], or NULL
     Progress *progress;
 } Evaluation;
 
@@ -35,7 +36,7 @@ static void fly_one(void *context, int index, int worker)
 
 Status gate_evaluate(GateFlight *flights, const GateWorld *world, const GateCrew *crew,
                      const FactorTask *tasks, int task_count, int count, uint64_t seed,
-                     ThreadPool *pool, Progress *progress)
+                     const GateWatch *watches, ThreadPool *pool, Progress *progress)
 {
     if (task_count < 1) return status_fail("trials: expected at least one task, found none");
     Status *statuses = calloc((size_t)count + 1, sizeof *statuses);
@@ -43,7 +44,8 @@ Status gate_evaluate(GateFlight *flights, const GateWorld *world, const GateCrew
     Pilots pilots;
     Status status = pilots_make(&pilots, crew, pool_threads(pool));
     if (status.ok) {
-        Evaluation work = {flights, statuses, world, &pilots, tasks, task_count, seed, progress};
+        Evaluation work = {flights, statuses, world, &pilots, tasks,
+                           task_count, seed, watches, progress};
         pool_for(pool, count, fly_one, &work);
         for (int i = count - 1; i >= 0; i--)
             if (!statuses[i].ok) status = statuses[i];
