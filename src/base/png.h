@@ -1,4 +1,4 @@
-// Pictures as PNG files. zlib stands behind png.c alone.
+// Pictures as PNG files.
 #ifndef FACET_BASE_PNG_H
 #define FACET_BASE_PNG_H
 
