@@ -143,7 +143,7 @@ static Status train_network(Training *t, ThreadPool *pool, Display *display)
     while (t->trainer->optimizer->updates < t->total) {
         long update = t->trainer->optimizer->updates;
         fill_batch(t, update);
-        TrainReport report = trainer_step(t->trainer, t->batch_x, t->batch_z, pool);
+        TrainReport report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, pool);
         if (!report.finite) return diverged(t, &report);
         if (report.update > t->total - last_epoch) t->tail += report.loss;
         TRY(log_row(t, &report, update * t->config.batch / t->member_count));
