@@ -239,7 +239,7 @@ static Status finished_before(bool *finished, Training *t)
     Safetensors *file;
     Policy *policy;
     TRY(safetensors_read(&file, t->out));
-    Status status = checkpoint_matches(t, file, t->out, POLICY_FORMAT);
+    Status status = checkpoint_matches(t->policy, file, t->out, POLICY_FORMAT);
     safetensors_free(file);
     if (!status.ok) return status;
     TRY(policy_load(&policy, t->out));
