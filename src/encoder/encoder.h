@@ -47,17 +47,18 @@ Status encoder_create(Encoder **encoder, EncoderConfig config);
 void encoder_free(Encoder *encoder);
 const EncoderConfig *encoder_config(const Encoder *encoder);
 const TensorTable *encoder_table(const Encoder *encoder);
-double encoder_flops(const Encoder *encoder); // of the products of one image's forward pass
+double encoder_flops(const Encoder *encoder);         // of the products of one image's forward pass
+double encoder_flops_trained(const Encoder *encoder); // of them, those of trained parts
 
 // The first number of the block that is trained: the frozen parts stand before it.
 size_t encoder_trained_from(const Encoder *encoder);
 
-#define EncoderWork              REAL_NAME(EncoderWork)
-#define encoder_work_create      REAL_NAME(encoder_work_create)
-#define encoder_work_free        REAL_NAME(encoder_work_free)
-#define encoder_load             REAL_NAME(encoder_load)
-#define encoder_forward          REAL_NAME(encoder_forward)
-#define encoder_backward         REAL_NAME(encoder_backward)
+#define EncoderWork         REAL_NAME(EncoderWork)
+#define encoder_work_create REAL_NAME(encoder_work_create)
+#define encoder_work_free   REAL_NAME(encoder_work_free)
+#define encoder_load        REAL_NAME(encoder_load)
+#define encoder_forward     REAL_NAME(encoder_forward)
+#define encoder_backward    REAL_NAME(encoder_backward)
 
 typedef struct EncoderWork EncoderWork;
 
