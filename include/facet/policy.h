@@ -11,6 +11,7 @@
 #include <facet/normalizer.h>
 #include <facet/pool.h>
 #include <facet/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,8 +62,9 @@ typedef struct PolicyRecord {
     double rate, rate_floor; // peak learning rate, and the part of it left at the end
     double drop[FACTOR_MAX]; // probability that a factor is null
     double composed_weight;  // of the composed loss
-    int draws;               // of noise a sample, 1 but for policies that see
-    double jitter;           // of the colours of frames
+    int draws;               // rows a sample; 1 unless the policy sees
+    double jitter;           // strength of the changes of exposure and colour in training
+    bool frozen_encoder;     // kept as it was
     long updates;            // done, over all networks
     double loss;             // mean of the last epoch
 } PolicyRecord;
@@ -79,7 +81,14 @@ int policy_noise_steps(const Policy *policy);   // of training; no sampler takes
 int policy_default_steps(const Policy *policy); // of sampling
 double policy_default_temperature(const Policy *policy);
 int policy_networks(const Policy *policy);      // 1, or those of POLICY_KNET
-size_t policy_parameters(const Policy *policy); // of all networks
+size_t policy_parameters(const Policy *policy); // of all networks and of the encoder
+
+// A policy that sees takes a frame of its camera beside the task: an encoder turns the frame into
+// the features that condition the network. The size of its frames in pixels; a frame of another
+// size is refused.
+bool policy_sees(const Policy *policy);
+void policy_frame_size(const Policy *policy, int *width, int *height); // of one that sees
+Status policy_check_frame(const Policy *policy, int width, int height);
 
 // Whether training showed this value. A task with a value that it did not is refused.
 bool policy_knows(const Policy *policy, int factor, int value);

@@ -118,10 +118,12 @@ static Status set_record(Policy *policy, const TrainOptions *o)
     record->seed = o->seed;
     record->epochs = o->epochs ? o->epochs : recipe->epochs;
     record->batch = o->batch ? o->batch : recipe->batch;
+    record->draws = 1;
     record->rate = o->rate > 0.0 ? o->rate : recipe->rate;
     record->rate_floor = recipe->rate_floor;
     record->warmup = recipe->warmup;
     record->composed_weight = o->composed_weight;
+    record->frozen_encoder = o->encoder_from != NULL;
     record->draws = o->draws ? o->draws : recipe->draws;
     record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
     double drop = o->composed_weight > 0.0 ? recipe->drop_composed : recipe->drop;

@@ -1,5 +1,7 @@
-// Sampling from a policy: noise, denoising in batches, and back to the data's units.
+// Sampling from a policy: the features of the frames, noise, denoising in batches, and back to the
+// data's units.
 #include "policy/parts.h"
+#include "policy/sight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +30,10 @@ struct PolicyRunner {
     int *z;            // [room][K]
     Sampler *sampler;
 
+    // Only for a policy that sees.
+    Sight *sight;
+    float *features; // [room][features]
+
     // Only for knet.
     Share *shares;           // [networks]
     int *rows;               // [networks][room (1 + K)]
@@ -40,6 +46,7 @@ typedef struct Sampling {
     PolicyRunner *runner;
     const PolicySampling *how;
     const FactorTask *tasks; // [plans]
+    const uint8_t *frames;   // [plans] of a policy that sees
     int plans;
     ThreadPool *pool;
 } Sampling;
@@ -74,8 +81,10 @@ Status policy_check_task(const Policy *policy, FactorTask task)
 static Status check(const Policy *policy, const FactorTask *tasks, const uint8_t *frames, int plans,
                     const PolicySampling *how)
 {
-    if (frames)
-        return status_fail("the policy does not see, so there is nothing to do with frames");
+    if (frames && !policy->encoder)
+        return status_fail("the policy does not see and takes no frames");
+    if (policy->encoder && !frames)
+        return status_fail("the policy sees: expected a frame of its camera for every plan");
     if (policy->method == POLICY_KNET && how->mode == POLICY_JOINT)
         return status_fail("no joint mode: a knet policy has one network a value and none for "
                            "several at once");
@@ -143,8 +152,8 @@ static void predict(const Sampling *s, int t, int plans)
         return;
     }
     Composition composition = s->how->mode == POLICY_JOINT ? COMPOSE_JOINT : COMPOSE_FACTORS;
-    sampler_predict(r->p, r->sampler, r->x, t, composition, s->how->weights, r->z, NULL, plans,
-                    s->pool);
+    sampler_predict(r->p, r->sampler, r->x, t, composition, s->how->weights, r->z, r->features,
+                    plans, s->pool);
 }
 
 // ---- Batches ------------------------------------------------------------------------------------
@@ -163,7 +172,14 @@ static void record_path(const Sampling *s, int step, int first, int plans)
     if (s->how->path) to_actions(s->how->path + at * (size_t)s->runner->size, s->runner, plans);
 }
 
-// The noise and the factor values that plans [first, first + plans) start from.
+static const uint8_t *frame_of(const Sampling *s, int plan)
+{
+    int width, height;
+    policy_frame_size(s->runner->policy, &width, &height);
+    return s->frames + (size_t)plan * (size_t)width * (size_t)height * 3;
+}
+
+// What plans [first, first + plans) start from: noise, factor values and features.
 static void begin_batch(const Sampling *s, int first, int plans)
 {
     PolicyRunner *r = s->runner;
@@ -174,6 +190,7 @@ static void begin_batch(const Sampling *s, int first, int plans)
         policy_noise(r->x + (size_t)i * r->size, r->policy, s->how, number);
         for (int f = 0; f < factors; f++) r->z[i * factors + f] = s->tasks[first + i].value[f];
     }
+    if (r->sight) sight_features(r->features, r->sight, frame_of(s, first), plans, s->pool);
     if (r->policy->method == POLICY_KNET) share_out(r, s->tasks + first, plans);
 }
 
@@ -247,6 +264,16 @@ static Status create_networks(PolicyRunner *r, ThreadPool *pool)
     return status_ok();
 }
 
+static Status create_sight(PolicyRunner *r, ThreadPool *pool)
+{
+    const Policy *policy = r->policy;
+    size_t width = (size_t)policy->net->config.context;
+    r->features = calloc((size_t)r->room * width, sizeof *r->features);
+    if (!r->features) return status_fail("out of memory for %d frames", r->room);
+    return sight_create(&r->sight, policy->encoder, policy->encoder_params, r->room, r->threads,
+                        pool);
+}
+
 static Status allocate(PolicyRunner *r, ThreadPool *pool)
 {
     size_t room = (size_t)r->room, size = (size_t)r->size;
@@ -256,6 +283,7 @@ static Status allocate(PolicyRunner *r, ThreadPool *pool)
     r->z = calloc(room * (size_t)(1 + factor_count(r->policy->space)), sizeof *r->z);
     if (!r->x || !r->p || !r->before || !r->z)
         return status_fail("out of memory for %d plans", r->room);
+    if (r->policy->encoder) TRY(create_sight(r, pool));
     if (r->policy->method == POLICY_KNET) return create_networks(r, pool);
     TRY(sampler_create(&r->sampler, r->policy->net, r->room));
     sampler_load(r->sampler, r->policy->params[0], pool);
@@ -292,6 +320,8 @@ void policy_runner_destroy(PolicyRunner *runner)
     for (int n = 0; runner->shares && n < runner->policy->networks; n++)
         sampler_free(runner->shares[n].sampler);
     sampler_free(runner->sampler);
+    sight_free(runner->sight);
+    free(runner->features);
     free(runner->x);
     free(runner->p);
     free(runner->before);
@@ -314,7 +344,7 @@ Status policy_runner_sample(double *actions, PolicyRunner *runner, const FactorT
         return status_fail("expected a pool of at most %d threads, found %d", runner->threads,
                            pool_threads(pool));
     TRY(plan_steps(&runner->plan, policy, how));
-    const Sampling sampling = {runner, how, tasks, plans, pool};
+    const Sampling sampling = {runner, how, tasks, frames, plans, pool};
     for (int first = 0; first < plans; first += runner->room) {
         int left = plans - first;
         TRY(sample_batch(actions, &sampling, first, left < runner->room ? left : runner->room));

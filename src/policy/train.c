@@ -64,14 +64,13 @@ static Status take_encoder(Training *t)
     TRY(policy_load(&other, path));
     Status status = status_ok();
     const EncoderConfig *wanted = encoder_config(t->policy->encoder);
-    const TensorTable *table = encoder_table(t->policy->encoder);
     if (!other->encoder)
         status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
     else if (memcmp(encoder_config(other->encoder), wanted, sizeof *wanted) != 0)
         status =
             status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
     else
-        image_trainer_set_encoder(t->seer, other->encoder_params, table->size);
+        image_trainer_set_encoder(t->seer, other->encoder_params);
     policy_destroy(other);
     return status;
 }
@@ -194,11 +193,11 @@ static Status train_network(Training *t, ThreadPool *pool, Display *display)
         if (interrupt_requested()) return interrupted(t);
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
-    memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
-           t->policy->net->table.size * sizeof(float));
     if (t->images)
-        memcpy(t->policy->encoder_params, t->seer->optimizer->ema,
-               encoder_table(t->policy->encoder)->size * sizeof(float));
+        image_trainer_store(t->policy, t->seer);
+    else
+        memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
+               t->policy->net->table.size * sizeof(float));
     if (until < t->total) return checkpoint_write(t);
     t->losses += t->tail / (double)last_epoch;
     t->tail = 0.0;
@@ -302,7 +301,7 @@ static Status finished_before(bool *finished, Training *t)
     Safetensors *file;
     Policy *policy;
     TRY(safetensors_read(&file, t->out));
-    Status status = checkpoint_matches(t, file, t->out, POLICY_FORMAT);
+    Status status = checkpoint_matches(t->policy, file, t->out, POLICY_FORMAT);
     safetensors_free(file);
     if (!status.ok) return status;
     TRY(policy_load(&policy, t->out));
