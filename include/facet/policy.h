@@ -119,9 +119,23 @@ Status policy_noise_levels(double *levels, const Policy *policy, const PolicySam
 // leaves that factor open. Without numbers, the noise of a plan follows from the seed, its task and
 // how many plans of this call before it have the same task: what else is sampled with it changes
 // nothing, and neither does the number of threads. Several threads may sample from one policy, each
-// with its own pool.
+// with its own pool; a NULL pool is the calling thread alone.
 Status policy_sample(double *actions, const Policy *policy, const FactorTask *tasks, int plans,
                      const PolicySampling *sampling, ThreadPool *pool);
+
+// Sampling again and again, such as a plan a frame: weights are packed and memory is made once, and
+// a sampling allocates nothing. It is made for `plans` at once (more are taken in batches) and for
+// pools of up to `threads` threads. The policy must outlive its runners, and they share nothing
+// else: each of several threads may have its own. Destroy accepts NULL.
+typedef struct PolicyRunner PolicyRunner;
+Status policy_runner_create(PolicyRunner **runner, const Policy *policy, int plans, int threads);
+void policy_runner_destroy(PolicyRunner *runner);
+
+// What policy_sample gives, to the bit. A policy that sees takes frames [plans][height][width][3]
+// of its camera, one a plan; for any other they are NULL.
+Status policy_runner_sample(double *actions, PolicyRunner *runner, const FactorTask *tasks,
+                            const uint8_t *frames, int plans, const PolicySampling *how,
+                            ThreadPool *pool);
 
 // ---- Training -----------------------------------------------------------------------------------
 
