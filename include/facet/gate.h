@@ -50,7 +50,7 @@ typedef struct GateWorld {
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 10
-    double observer_time;              // s, time constant of the position's observer: 0.35
+    double observer_time;              // s, time constant of the position's observer: 0.5
 } GateWorld;
 
 // NULL takes the courses that ship with Facet. Every venue has the same gates and colours.
@@ -233,16 +233,16 @@ GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
 enum { GATE_ROUNDS_MAX = 8 };
 
 typedef struct GateTraining {
-    TrainOptions train;   // `updates` in all; `until` is not used
-    int rounds;           // of DAgger
-    int flights;          // a round
-    double expert_share;  // of the flights of a round, flown by the expert
+    TrainOptions train;  // `updates` in all; `until` is not used
+    int rounds;          // of DAgger
+    int flights;         // a round
+    double expert_share; // of the flights of a round, flown by the expert
 } GateTraining;
 
-// Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is trained
-// on, and writes it to `out`. With `resume` an interrupted training goes on.
-Status gate_train(TrainSummary *summary, const GateWorld *world, const char *demos,
-                  const char *out, const GateTraining *training);
+// Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is
+// trained on, and writes it to `out`. With `resume` an interrupted training goes on.
+Status gate_train(TrainSummary *summary, const GateWorld *world, const char *demos, const char *out,
+                  const GateTraining *training);
 
 #ifdef __cplusplus
 }

@@ -120,8 +120,8 @@ static Status run(TrainSummary *summary, const Dagger *d)
     return status_ok();
 }
 
-Status gate_train(TrainSummary *summary, const GateWorld *world, const char *demos,
-                  const char *out, const GateTraining *training)
+Status gate_train(TrainSummary *summary, const GateWorld *world, const char *demos, const char *out,
+                  const GateTraining *training)
 {
     Dagger d = {.world = world, .options = training, .demos = demos, .out = out};
     if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);

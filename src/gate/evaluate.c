@@ -23,7 +23,7 @@ static Status fly_trial(const Evaluation *work, int index, int worker)
     TRY(gate_trial(&trial, work->world, work->tasks[index % work->task_count], work->seed,
                    (uint64_t)index));
     return gate_fly(&work->flights[index], work->world, &trial, &work->pilots->pilots[worker],
-                    NULL);
+                    work->watches ? &work->watches[index] : NULL);
 }
 
 static void fly_one(void *context, int index, int worker)
@@ -44,8 +44,8 @@ Status gate_evaluate(GateFlight *flights, const GateWorld *world, const GateCrew
     Pilots pilots;
     Status status = pilots_make(&pilots, crew, pool_threads(pool));
     if (status.ok) {
-        Evaluation work = {flights, statuses, world, &pilots, tasks,
-                           task_count, seed, watches, progress};
+        Evaluation work = {flights,    statuses, world,   &pilots, tasks,
+                           task_count, seed,     watches, progress};
         pool_for(pool, count, fly_one, &work);
         for (int i = count - 1; i >= 0; i--)
             if (!statuses[i].ok) status = statuses[i];

@@ -67,7 +67,7 @@ Status gate_world_create(GateWorld **out, const char *courses)
     world->speed = 2.0;
     world->rate = 10.0;
     world->time_out = 10.0;
-    world->observer_time = 0.35;
+    world->observer_time = 0.5;
     Status status = control_preset(&world->preset, "soft");
     if (status.ok) status = load_venues(world, courses);
     if (status.ok) status = fill_space(world);
