@@ -16,10 +16,14 @@ struct Inflater {
 
 size_t deflate_room(size_t size) { return compressBound(size); }
 
-Deflater *deflater_create(int level)
+Deflater *deflater_create(DeflateStyle style)
 {
+    enum { WINDOW_BITS = 15, MEMORY_LEVEL = 8 }; // zlib's defaults
     Deflater *deflater = calloc(1, sizeof *deflater);
-    if (deflater && deflateInit(&deflater->stream, level) == Z_OK) return deflater;
+    bool small = style == DEFLATE_SMALL;
+    if (deflater && deflateInit2(&deflater->stream, small ? 9 : 1, Z_DEFLATED, WINDOW_BITS,
+                                 MEMORY_LEVEL, small ? Z_DEFAULT_STRATEGY : Z_RLE) == Z_OK)
+        return deflater;
     free(deflater);
     return NULL;
 }

@@ -9,14 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEFLATE_FAST = 1, DEFLATE_SMALL = 9 }; // levels
+typedef enum DeflateStyle {
+    DEFLATE_FAST,  // runs and frequencies alone: noisy pictures hold no other repeats
+    DEFLATE_SMALL, // the smallest zlib can do
+} DeflateStyle;
 
 // The room that `size` bytes need at the most when they are packed.
 size_t deflate_room(size_t size);
 
 // NULL when memory ends. Destroy accepts NULL.
 typedef struct Deflater Deflater;
-Deflater *deflater_create(int level);
+Deflater *deflater_create(DeflateStyle style);
 void deflater_destroy(Deflater *deflater);
 
 // Packs `size` bytes into `out`, which has deflate_room(size); the number of bytes it took.

@@ -578,7 +578,7 @@ static Status make_frames(Hdf5Frames **frames, const Hdf5File *file, const char 
 }
 
 Status hdf5_add_frames(Hdf5Frames **out, Hdf5File *file, const char *path,
-                       const int frame_shape[HDF5_FRAME_RANK], int deflate_level)
+                       const int frame_shape[HDF5_FRAME_RANK])
 {
     TRY(make_frames(out, file, path));
     Hdf5Frames *frames = *out;
@@ -590,7 +590,7 @@ Status hdf5_add_frames(Hdf5Frames **out, Hdf5File *file, const char *path,
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     bool made = space >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
                 H5Pset_chunk(creation, FRAMES_RANK, chunk) >= 0 &&
-                H5Pset_deflate(creation, (unsigned)deflate_level) >= 0 &&
+                H5Pset_deflate(creation, 1) >= 0 &&
                 (frames->array = H5Dcreate2(file->id, path, H5T_STD_U8LE, space, H5P_DEFAULT,
                                             creation, H5P_DEFAULT)) >= 0;
     Status status = made ? status_ok() : library_failed(file, path, "write");
@@ -652,9 +652,13 @@ static Status check_chunks(const Hdf5Frames *frames, hid_t creation)
 static Status check_frames(Hdf5Frames *frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
                            const char *expected, const Array *array)
 {
-    if (H5Tequal(array->type, H5T_NATIVE_UINT8) <= 0)
-        return hdf5_wrong(frames->file, frames->path, "expected %s, found %s of %zu bits", expected,
-                          describe_type(array->type), 8 * H5Tget_size(array->type));
+    if (H5Tequal(array->type, H5T_NATIVE_UINT8) <= 0) {
+        bool is_signed =
+            H5Tget_class(array->type) == H5T_INTEGER && H5Tget_sign(array->type) == H5T_SGN_2;
+        return hdf5_wrong(frames->file, frames->path, "expected %s, found %s%s of %zu bits",
+                          expected, is_signed ? "signed " : "", describe_type(array->type),
+                          8 * H5Tget_size(array->type));
+    }
     int64_t shape[FRAMES_RANK];
     TRY(read_shape(shape, FRAMES_RANK, frames->file, frames->path, expected, array->space));
     frames->shape[0] = (hsize_t)(*count = shape[0]);
@@ -697,23 +701,21 @@ void hdf5_close_frames(Hdf5Frames *frames)
     free(frames);
 }
 
-static Status frame_failed(const Hdf5Frames *frames, int64_t frame)
+static Status frame_failed(const Hdf5Frames *frames, int64_t frame, const char *reason)
 {
-    char text[160];
-    return hdf5_wrong(frames->file, frames->path, "frame %lld: cannot read: %s", (long long)frame,
-                      cause(text));
+    return hdf5_wrong(frames->file, frames->path, "frame %lld: expected an image, found none: %s",
+                      (long long)frame, reason);
 }
 
 Status hdf5_frame_size(size_t *size, const Hdf5Frames *frames, int64_t frame)
 {
+    // Some versions of the library fail where nothing was written, others find no bytes.
     hsize_t place[FRAMES_RANK] = {(hsize_t)frame}, bytes = 0;
+    char text[160];
     if (H5Dget_chunk_storage_size(frames->array, place, &bytes) < 0)
-        return frame_failed(frames, frame);
+        return frame_failed(frames, frame, cause(text));
     *size = (size_t)bytes;
-    if (bytes > 0) return status_ok();
-    return hdf5_wrong(frames->file, frames->path,
-                      "frame %lld: expected an image, found none: the set was cut short",
-                      (long long)frame);
+    return bytes > 0 ? status_ok() : frame_failed(frames, frame, "chunk storage is not allocated");
 }
 
 Status hdf5_read_frame(void *bytes, size_t *size, bool *deflated, size_t room,
@@ -726,9 +728,10 @@ Status hdf5_read_frame(void *bytes, size_t *size, bool *deflated, size_t room,
                           "frame %lld: expected at most %zu bytes, found %zu", (long long)frame,
                           room, *size);
     hsize_t place[FRAMES_RANK] = {(hsize_t)frame};
+    char text[160];
     uint32_t skipped = 0; // filters, one a bit
     if (H5Dread_chunk(frames->array, H5P_DEFAULT, place, &skipped, bytes) < 0)
-        return frame_failed(frames, frame);
+        return frame_failed(frames, frame, cause(text));
     *deflated = frames->deflated && !(skipped & 1);
     return status_ok();
 }

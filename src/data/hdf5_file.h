@@ -102,7 +102,7 @@ enum { HDF5_FRAME_RANK = 3 };
 
 // Close accepts NULL, and comes before the close of the file.
 Status hdf5_add_frames(Hdf5Frames **frames, Hdf5File *file, const char *path,
-                       const int frame_shape[HDF5_FRAME_RANK], int deflate_level);
+                       const int frame_shape[HDF5_FRAME_RANK]);
 Status hdf5_append_frame(Hdf5Frames *frames, const void *deflated, size_t size);
 Status hdf5_open_frames(Hdf5Frames **frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
                         const Hdf5File *file, const char *path, const char *expected);

@@ -54,7 +54,7 @@ static Status add_header(ImageWriter *writer, const char *settings)
         status = hdf5_add_text(writer->file, "/", IMAGE_FILE_SETTINGS, settings);
     if (!status.ok) return status;
     const int frame[] = {writer->shape.height, writer->shape.width, IMAGE_CHANNELS};
-    TRY(hdf5_add_frames(&writer->images, writer->file, IMAGE_FILE_IMAGES, frame, DEFLATE_FAST));
+    TRY(hdf5_add_frames(&writer->images, writer->file, IMAGE_FILE_IMAGES, frame));
     return hdf5_stream_check(writer->file);
 }
 
