@@ -86,6 +86,8 @@ int cmd_report(int argc, char **argv)
                     "of facet certify --json (default: the results that ship with Facet)"),
         option_text("verify", &report.setup.files[INPUT_VERIFY], "FILE",
                     "of facet fly --verify --json (default: the results that ship with Facet)"),
+        option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
+                    "of facet gate --json (default: the results that ship with Facet)"),
         option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
         STUDY_OPTIONS(report.study),
     };

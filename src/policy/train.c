@@ -42,6 +42,7 @@ static int members_of(int *members, const Training *t, int network)
 
 static long updates_of(const Training *t, int members)
 {
+    if (t->images) return t->options->updates;
     long places = (long)t->policy->record.epochs * members, batch = t->policy->record.batch;
     return (places + batch - 1) / batch;
 }
@@ -55,6 +56,25 @@ static uint64_t network_seed(uint64_t seed, int network)
     return (uint64_t)words[0] << 32 | words[1];
 }
 
+// Begins with the encoder of another policy.
+static Status take_encoder(Training *t)
+{
+    const char *path = t->options->encoder_from;
+    Policy *other;
+    TRY(policy_load(&other, path));
+    Status status = status_ok();
+    const EncoderConfig *wanted = encoder_config(t->policy->encoder);
+    if (!other->encoder)
+        status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
+    else if (memcmp(encoder_config(other->encoder), wanted, sizeof *wanted) != 0)
+        status =
+            status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
+    else
+        image_trainer_set_encoder(t->seer, other->encoder_params);
+    policy_destroy(other);
+    return status;
+}
+
 static Status begin_network(Training *t, int threads)
 {
     t->member_count = members_of(t->members, t, t->network);
@@ -65,7 +85,13 @@ static Status begin_network(Training *t, int threads)
     config.total = t->total;
     long warmup = t->policy->record.warmup;
     config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
-    return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+    if (!t->images)
+        return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+    TRY(image_trainer_create(&t->seer, t->policy->encoder, t->policy->net, &t->policy->schedule,
+                             config, t->policy->record.jitter, t->options->encoder_from != NULL,
+                             threads));
+    t->trainer = t->seer->trainer;
+    return t->options->encoder_from ? take_encoder(t) : status_ok();
 }
 
 void training_order(int *order, const int *members, int count, uint64_t seed, long epoch)
@@ -94,7 +120,21 @@ static void fill_batch(Training *t, long update)
                (size_t)size * sizeof *t->x0);
         memcpy(t->batch_z + (size_t)r * factors, t->z + (size_t)demo * factors,
                (size_t)factors * sizeof *t->z);
+        if (t->images) t->batch_frames[r] = t->source[demo];
     }
+}
+
+// One update, with the frames of a policy that sees read from their files.
+static Status take_step(TrainReport *report, Training *t, ThreadPool *pool)
+{
+    fill_batch(t, t->trainer->optimizer->updates);
+    if (!t->images) {
+        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, pool);
+        return status_ok();
+    }
+    TRY(image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, pool));
+    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, pool);
+    return status_ok();
 }
 
 static Status diverged(const Training *t, const TrainReport *report)
@@ -138,12 +178,14 @@ static void show(Display *display, const Training *t, double loss)
 static Status train_network(Training *t, ThreadPool *pool, Display *display)
 {
     long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
-    long last_epoch = updates_of(t, t->member_count) / t->policy->record.epochs;
+    long until = t->options->until ? t->options->until : t->total;
+    long last_epoch = t->member_count / t->config.batch; // updates
+    if (last_epoch > t->total) last_epoch = t->total;
     if (last_epoch < 1) last_epoch = 1;
-    while (t->trainer->optimizer->updates < t->total) {
+    while (t->trainer->optimizer->updates < until) {
         long update = t->trainer->optimizer->updates;
-        fill_batch(t, update);
-        TrainReport report = trainer_step(t->trainer, t->batch_x, t->batch_z, pool);
+        TrainReport report;
+        TRY(take_step(&report, t, pool));
         if (!report.finite) return diverged(t, &report);
         if (report.update > t->total - last_epoch) t->tail += report.loss;
         TRY(log_row(t, &report, update * t->config.batch / t->member_count));
@@ -151,11 +193,25 @@ static Status train_network(Training *t, ThreadPool *pool, Display *display)
         if (interrupt_requested()) return interrupted(t);
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
-    memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
-           t->policy->net->table.size * sizeof(float));
+    if (t->images)
+        image_trainer_store(t->policy, t->seer);
+    else
+        memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
+               t->policy->net->table.size * sizeof(float));
+    if (until < t->total) return checkpoint_write(t);
     t->losses += t->tail / (double)last_epoch;
     t->tail = 0.0;
     return status_ok();
+}
+
+static void end_network(Training *t)
+{
+    if (t->seer)
+        image_trainer_free(t->seer);
+    else
+        trainer_free(t->trainer);
+    t->seer = NULL;
+    t->trainer = NULL;
 }
 
 // ---- All networks -------------------------------------------------------------------------------
@@ -170,8 +226,7 @@ static Status train_networks(Training *t, ThreadPool *pool, Display *display, Sa
         safetensors_free(*file);
         *file = NULL;
         TRY(train_network(t, pool, display));
-        trainer_free(t->trainer);
-        t->trainer = NULL;
+        end_network(t);
     }
     return status_ok();
 }
@@ -192,10 +247,12 @@ static bool exists(const char *path)
 static Status finish(Training *t)
 {
     PolicyRecord *record = &t->policy->record;
-    record->updates = updates_before(t, t->policy->networks, 0);
+    bool whole = !t->options->until || t->options->until >= t->total;
+    record->updates = whole ? updates_before(t, t->policy->networks, 0) : t->options->until;
     record->loss = t->losses / t->policy->networks;
     TRY(log_close(t));
     TRY(policy_save(t->policy, t->out, t->options->precision));
+    if (!whole) return status_ok();
     if (exists(t->checkpoint) && unlink(t->checkpoint) != 0)
         return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
     return status_ok();
@@ -209,9 +266,14 @@ static Status allocate(Training *t)
     t->order = calloc((size_t)t->demos, sizeof *t->order);
     t->batch_x = calloc(batch * (size_t)(net->horizon * net->dim), sizeof *t->batch_x);
     t->batch_z = calloc(batch * (size_t)(net->factors + 1), sizeof *t->batch_z);
-    if (!t->members || !t->order || !t->batch_x || !t->batch_z)
-        return status_fail("out of memory for batches of %zu", batch);
-    return status_ok();
+    bool complete = t->members && t->order && t->batch_x && t->batch_z;
+    if (t->images) {
+        ImageShape shape = image_set_shape(t->images);
+        t->batch_frames = calloc(batch, sizeof *t->batch_frames);
+        t->batch_rgb = calloc(batch * (size_t)(shape.width * shape.height), 3);
+        complete = complete && t->batch_frames && t->batch_rgb;
+    }
+    return complete ? status_ok() : status_fail("out of memory for batches of %zu", batch);
 }
 
 static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
@@ -221,7 +283,7 @@ static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
     if (exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
     Status status = log_open(t, t->network, update);
     summary->resumed = updates_before(t, t->network, update);
-    long all = updates_before(t, t->policy->networks, 0);
+    long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
     display.progress = progress_begin("train", all - summary->resumed, t->options->quiet);
     if (status.ok) status = train_networks(t, pool, &display, &file, update);
@@ -239,7 +301,7 @@ static Status finished_before(bool *finished, Training *t)
     Safetensors *file;
     Policy *policy;
     TRY(safetensors_read(&file, t->out));
-    Status status = checkpoint_matches(t, file, t->out, POLICY_FORMAT);
+    Status status = checkpoint_matches(t->policy, file, t->out, POLICY_FORMAT);
     safetensors_free(file);
     if (!status.ok) return status;
     TRY(policy_load(&policy, t->out));
@@ -262,11 +324,11 @@ static Status check_files(Training *t)
     return status_ok();
 }
 
-static Status train(TrainSummary *summary, Training *t, const Dataset *dataset, const char *data)
+// Trains what is set up.
+static Status train(TrainSummary *summary, Training *t)
 {
     bool finished;
     double started = now_seconds();
-    TRY(training_set_up(t, dataset, data));
     TRY(allocate(t));
     TRY(check_files(t));
     TRY(finished_before(&finished, t));
@@ -291,26 +353,109 @@ static Status train(TrainSummary *summary, Training *t, const Dataset *dataset, 
     return status_ok();
 }
 
-Status policy_train(TrainSummary *summary, const char *data, const char *out,
+static Status begin(TrainSummary *summary, Training *t, const char *out,
                     const TrainOptions *options)
 {
     *summary = (TrainSummary){0};
-    Training t = {.options = options, .out = out};
+    *t = (Training){.options = options, .out = out};
     if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
-    snprintf(t.checkpoint, sizeof t.checkpoint, "%s.ckpt", out);
-    snprintf(t.csv, sizeof t.csv, "%s.csv", out);
+    snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
+    snprintf(t->csv, sizeof t->csv, "%s.csv", out);
+    return status_ok();
+}
+
+static void end(Training *t)
+{
+    log_close(t);
+    end_network(t);
+    policy_destroy(t->policy);
+    image_set_close(t->images);
+    free(t->x0);
+    free(t->z);
+    free(t->source);
+    free(t->members);
+    free(t->order);
+    free(t->batch_x);
+    free(t->batch_z);
+    free(t->batch_frames);
+    free(t->batch_rgb);
+}
+
+Status policy_train(TrainSummary *summary, const char *data, const char *out,
+                    const TrainOptions *options)
+{
+    Training t;
     Dataset *dataset;
+    TRY(begin(summary, &t, out, options));
     TRY(dataset_read(&dataset, data));
-    Status status = train(summary, &t, dataset, data);
+    Status status = training_set_up(&t, dataset, data);
     dataset_destroy(dataset);
-    log_close(&t);
-    trainer_free(t.trainer);
-    policy_destroy(t.policy);
-    free(t.x0);
-    free(t.z);
-    free(t.members);
-    free(t.order);
-    free(t.batch_x);
-    free(t.batch_z);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
+    return status;
+}
+
+// ---- Frames -------------------------------------------------------------------------------------
+
+// Tasks and actions of the frames of one file, in the form of demonstrations.
+static Status frames_of(Dataset *dataset, const ImageSet *images, int64_t first, int file)
+{
+    ImageShape shape = image_set_shape(images);
+    size_t size = (size_t)(shape.horizon * shape.dim);
+    int64_t last = first;
+    while (last < image_set_count(images) && image_set_file(images, last) == file) last++;
+    *dataset = (Dataset){.demos = (int)(last - first),
+                         .steps = shape.horizon,
+                         .action_dim = shape.dim,
+                         .tasks = calloc((size_t)(last - first), sizeof *dataset->tasks),
+                         .actions = calloc((size_t)(last - first) * size, sizeof(double))};
+    TRY(factor_space_copy(&dataset->space, image_set_space(images)));
+    if (!dataset->tasks || !dataset->actions)
+        return status_fail("out of memory for %d frames", dataset->demos);
+    for (int64_t i = first; i < last; i++) {
+        dataset->tasks[i - first] = image_set_task(images, i);
+        memcpy(dataset->actions + (size_t)(i - first) * size, image_set_actions(images, i),
+               size * sizeof(double));
+    }
+    return status_ok();
+}
+
+static Status set_up_images(Training *t, const char *const *files, int count)
+{
+    const EncoderConfig *encoder;
+    int64_t first = 0;
+    TRY(image_set_open(&t->images, files, count));
+    for (int i = 0; i < count; i++) {
+        Dataset *dataset = calloc(1, sizeof *dataset);
+        if (!dataset) return status_fail("out of memory");
+        Status status = frames_of(dataset, t->images, first, i);
+        if (status.ok)
+            status = i == 0 ? training_set_up(t, dataset, files[i]) : training_add(t, dataset);
+        first += dataset->demos;
+        dataset_destroy(dataset);
+        TRY(status);
+    }
+    ImageShape shape = image_set_shape(t->images);
+    encoder = encoder_config(t->policy->encoder);
+    if (shape.width == encoder->width && shape.height == encoder->height) return status_ok();
+    return status_fail("%s: expected frames of %d x %d for the encoder '%s', found %d x %d",
+                       files[0], encoder->width, encoder->height, t->options->encoder, shape.width,
+                       shape.height);
+}
+
+Status policy_train_images(TrainSummary *summary, const char *const *files, int count,
+                           const char *out, const TrainOptions *options)
+{
+    Training t;
+    if (options->method == POLICY_KNET)
+        return status_fail("expected one network for a policy that sees, found the method knet");
+    if (options->updates < 1 || options->until > options->updates)
+        return status_fail("expected 1 update or more and a stop before the last, found %ld and "
+                           "%ld",
+                           options->updates, options->until);
+    TRY(begin(summary, &t, out, options));
+    Status status = set_up_images(&t, files, count);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
     return status;
 }

@@ -27,8 +27,8 @@ static void set_text(Json *object, const char *key, const char *text)
 static Json *source_of_file(Report *report, InputKind kind)
 {
     static const char *const names[] = {"Race", "Evaluation", "Certificates",
-                                        "Verification before flight"};
-    static const char *const commands[] = {"race", "eval", "certify", "fly --verify"};
+                                        "Verification before flight", "Single gate"};
+    static const char *const commands[] = {"race", "eval", "certify", "fly --verify", "gate"};
     char note[1200];
     Json *out = json_object();
     InputOrigin origin = input_origin(report, kind);
@@ -67,12 +67,16 @@ static Json *source_of_flights(const Report *report)
     return out;
 }
 
+// The single-gate study is another study: a report of races does not miss it.
 static Json *document_sources(Report *report)
 {
     Json *out = json_array();
-    for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
-        json_push(out, source_of_file(report, kind));
-    json_push(out, source_of_flights(report));
+    for (InputKind kind = 0; kind < INPUT_KINDS; kind++) {
+        const void *wanted = report->race;
+        if (kind == INPUT_GATE) wanted = report->inputs[kind].document;
+        if (wanted) json_push(out, source_of_file(report, kind));
+    }
+    if (report->race) json_push(out, source_of_flights(report));
     return out;
 }
 
@@ -337,12 +341,15 @@ Json *report_document(Report *report)
     json_set_string(out, "command", report->command);
     json_set(out, "sources", document_sources(report));
     json_set(out, "colors", document_colors());
-    json_set(out, "methods", document_methods(report));
-    json_set_string(out, "main_method", report_methods[report_main_method(report)].id);
-    json_set(out, "course", document_course(report->race->course));
-    json_set(out, "tasks", document_tasks(report));
-    json_set(out, "flights", document_flights(report));
-    json_set(out, "denoising", document_denoising(report));
+    if (report->race) {
+        json_set(out, "methods", document_methods(report));
+        json_set_string(out, "main_method", report_methods[report_main_method(report)].id);
+        json_set(out, "course", document_course(report->race->course));
+        json_set(out, "tasks", document_tasks(report));
+        json_set(out, "flights", document_flights(report));
+        json_set(out, "denoising", document_denoising(report));
+    }
+    if (report->gate) json_set(out, "gate", document_gate(report));
     json_set(out, "figures", document_figures(report));
     json_set(out, "tables", document_tables(report));
     Json *messages = json_array(); // last: reading the inputs adds to them

@@ -17,6 +17,7 @@ JsonRef report_certified_task(const Report *report, CourseTask task);
 double report_ltv(double *deviation, Report *report, const JsonRef *entry);
 
 Json *document_colors(void);
+Json *document_gate(const Report *report);
 Json *document_figures(Report *report);
 Json *document_tables(Report *report);
 

@@ -177,18 +177,9 @@ static Plot speed_panel(const Report *report, CourseTask task)
     return plot;
 }
 
-// Draws what `draw` draws inside the frame of a panel only.
-static void clip_begin(Svg *svg, const Plot *plot, int panel)
-{
-    fprintf(svg->out,
-            "<clipPath id=\"%s-clip-%d\"><rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\"/>"
-            "</clipPath><g clip-path=\"url(#%s-clip-%d)\">",
-            svg->id, panel, plot->left, plot->top, plot->width, plot->height, svg->id, panel);
-}
-
 static void draw_panel(Svg *svg, const Plot *plot, const Report *report, CourseTask task, View view)
 {
-    clip_begin(svg, plot, (int)view);
+    svg_clip_begin(svg, (int)view, plot->left, plot->top, plot->width, plot->height);
     if (view != VIEW_SPEED) draw_gates(svg, plot, report, task, view);
     int last = report_main_method(report); // above the others
     for (int m = 0; m < REPORT_METHODS; m++) {
@@ -197,7 +188,7 @@ static void draw_panel(Svg *svg, const Plot *plot, const Report *report, CourseT
     }
     const ReportFlight *flight = report_flight(report, last, task);
     if (flight->flown) draw_flight(svg, plot, flight, last, view);
-    fputs("</g>", svg->out);
+    svg_clip_end(svg);
 }
 
 // ---- Figures ------------------------------------------------------------------------------------

@@ -119,10 +119,13 @@ int report_share_seeds(Report *report, int method)
 Json *document_figures(Report *report)
 {
     Json *out = json_array();
-    figures_overview(out, report);
-    figures_passage(out, report);
-    figures_tracks(out, report);
-    figures_sampling(out, report);
-    figures_certificates(out, report);
+    if (report->race) {
+        figures_overview(out, report);
+        figures_passage(out, report);
+        figures_tracks(out, report);
+        figures_sampling(out, report);
+        figures_certificates(out, report);
+    }
+    figures_gate(out, report);
     return out;
 }

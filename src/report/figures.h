@@ -36,5 +36,6 @@ void figures_tracks(Json *list, Report *report);
 void figures_passage(Json *list, Report *report);
 void figures_certificates(Json *list, Report *report);
 void figures_sampling(Json *list, Report *report);
+void figures_gate(Json *list, const Report *report);
 
 #endif

@@ -1,5 +1,5 @@
 // The flights of a report: plans from files and policies, flown again and recorded.
-#include "report/input.h"
+#include "report/gate_study.h"
 
 #include <assert.h>
 #include <facet/eval.h>
@@ -302,15 +302,13 @@ Status report_add_policy(Report *report, const Policy *policy, PolicyMode mode, 
 
 // ---- A report -----------------------------------------------------------------------------------
 
-static Status fill(Report *report, const ReportSetup *setup)
+static Status fill_race(Report *report)
 {
     size_t room = (size_t)report->task_count;
     report->flights = calloc(REPORT_METHODS * room, sizeof *report->flights);
     CourseTask *tasks = calloc(room, sizeof *tasks);
     Status status =
         report->flights && tasks ? status_ok() : status_fail("out of memory for the flights");
-    for (InputKind kind = 0; kind < INPUT_KINDS && status.ok; kind++)
-        status = input_read(report, kind, setup);
     if (status.ok) {
         int count = race_feasible_tasks(tasks, report->race);
         status = fly_many(report, METHOD_EXPERT, NULL, tasks, count);
@@ -322,6 +320,14 @@ static Status fill(Report *report, const ReportSetup *setup)
     return status;
 }
 
+static Status fill(Report *report, const ReportSetup *setup)
+{
+    for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
+        if (report->race || kind == INPUT_GATE) TRY(input_read(report, kind, setup));
+    report->gate = gate_study_read(report);
+    return report->race ? fill_race(report) : status_ok();
+}
+
 Status report_open(Report **out, const Race *race, const ReportSetup *setup)
 {
     *out = NULL;
@@ -331,7 +337,7 @@ Status report_open(Report **out, const Race *race, const ReportSetup *setup)
     report->version = setup->version;
     report->command = setup->command;
     report->seed = setup->seed;
-    report->task_count = race_task_max(race);
+    report->task_count = race ? race_task_max(race) : 0;
     Status status = fill(report, setup);
     if (!status.ok) {
         report_close(report);
@@ -347,6 +353,7 @@ void report_close(Report *report)
     for (int i = 0; report->flights && i < REPORT_METHODS * report->task_count; i++)
         flight_free(&report->flights[i]);
     free(report->flights);
+    gate_study_free(report->gate);
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) json_free(report->inputs[kind].document);
     report_denoising_free(&report->denoising);
     free(report);

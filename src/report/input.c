@@ -12,10 +12,9 @@
 static const struct {
     const char *id, *file;
 } kinds[INPUT_KINDS] = {
-    [INPUT_RACE] = {"race", "race.json"},
-    [INPUT_EVAL] = {"eval", "eval.json"},
-    [INPUT_CERTIFY] = {"certify", "certify.json"},
-    [INPUT_VERIFY] = {"verify", "verify.json"},
+    [INPUT_RACE] = {"race", "race.json"},          [INPUT_EVAL] = {"eval", "eval.json"},
+    [INPUT_CERTIFY] = {"certify", "certify.json"}, [INPUT_VERIFY] = {"verify", "verify.json"},
+    [INPUT_GATE] = {"gate", "gate.json"},
 };
 
 const char *input_name(InputKind kind) { return kinds[kind].id; }

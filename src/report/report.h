@@ -2,7 +2,8 @@
 //
 // It holds flights of every method on every task, the way of the default policy's plans from noise,
 // and the documents that `facet race`, `facet eval` and `facet certify` wrote, as far as they are
-// there. docs/report.md describes what the page gets.
+// there; and the single-gate study of `facet gate`, which may also stand alone. docs/report.md
+// describes what the page gets.
 #ifndef FACET_REPORT_REPORT_H
 #define FACET_REPORT_REPORT_H
 
@@ -40,6 +41,7 @@ typedef enum InputKind {
     INPUT_EVAL,
     INPUT_CERTIFY,
     INPUT_VERIFY, // of facet fly --verify
+    INPUT_GATE,
     INPUT_KINDS
 } InputKind;
 
@@ -72,11 +74,14 @@ typedef struct ReportDenoising {
 
 enum { REPORT_NOTES_MAX = 40, REPORT_NOTE_SIZE = 256 };
 
+struct GateStudy;
+
 typedef struct Report {
-    const Race *race;
+    const Race *race;              // NULL: of the single-gate study alone
     const char *version, *command; // of the program that makes the report
     uint64_t seed;                 // of the flights computed here
     ReportInput inputs[INPUT_KINDS];
+    struct GateStudy *gate;              // NULL without results of facet gate
     int task_count;                      // pairs of a track and an opening
     ReportFlight *flights;               // [REPORT_METHODS][task_count]
     const char *origins[REPORT_METHODS]; // "race", "eval" or "flights": where the plans come from
@@ -94,7 +99,8 @@ typedef struct ReportSetup {
 } ReportSetup;
 
 // Reads the files, flies the expert and the plans that the files hold. A file that is named and
-// cannot be read, or is not JSON, fails. The race must outlive the report.
+// cannot be read, or is not JSON, fails. The race must outlive the report. Without a race the
+// report is of the single-gate study alone, and no other file is read.
 Status report_open(Report **report, const Race *race, const ReportSetup *setup);
 void report_close(Report *report);
 
@@ -123,6 +129,13 @@ void report_denoising_free(ReportDenoising *denoising);
 
 // The method that a policy with a mode is.
 int report_policy_method(const Policy *policy, PolicyMode mode);
+
+// Takes the results of facet gate from its document instead of a file. The document stays the
+// caller's.
+Status report_set_gate(Report *report, const Json *gate);
+
+// Writes a page of the single-gate study alone, from the document that facet gate makes.
+Status report_write_gate(const char *path, const Json *gate, const ReportSetup *setup);
 
 // All of the page's data. Reading it may add notes.
 Json *report_document(Report *report);

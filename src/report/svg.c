@@ -234,11 +234,22 @@ void svg_dot(Svg *svg, double x, double y, double radius, const char *color, con
     fputs("/>", svg->out);
 }
 
+// The points of a line or an area, [count][2].
+static void put_points(Svg *svg, const double *points, int count)
+{
+    fputs(" points=\"", svg->out);
+    for (int i = 0; i < 2 * count; i++) {
+        if (i > 0) fputc(' ', svg->out);
+        put(svg->out, points[i]);
+    }
+    fputc('"', svg->out);
+}
+
 void svg_diamond(Svg *svg, double x, double y, double radius, const char *color, const char *tip)
 {
     const double points[] = {x, y - radius, x + radius, y, x, y + radius, x - radius, y};
-    fputs("<polygon points=\"", svg->out);
-    for (int i = 0; i < 8; i++) put(svg->out, points[i]), fputs(i < 7 ? " " : "\"", svg->out);
+    fputs("<polygon", svg->out);
+    put_points(svg, points, 4);
     fprintf(svg->out, " class=\"s-%s f-bg\" stroke=\"%s\" stroke-width=\"1.8\" fill=\"%s\"", color,
             light_of(color), light_of("bg"));
     tip_attribute(svg, tip);
@@ -258,19 +269,34 @@ void svg_ellipse(Svg *svg, double x, double y, double rx, double ry, const char 
     fputs("/>", svg->out);
 }
 
+void svg_polygon(Svg *svg, const double *points, int count, const char *color, const char *tip)
+{
+    fputs("<polygon", svg->out);
+    put_points(svg, points, count);
+    fill(svg, color);
+    tip_attribute(svg, tip);
+    fputs("/>", svg->out);
+}
+
 void svg_curve(Svg *svg, const double *points, int count, const char *color, double width,
                const char *dash, const char *tip)
 {
-    fputs("<polyline points=\"", svg->out);
-    for (int i = 0; i < 2 * count; i++) {
-        if (i > 0) fputc(' ', svg->out);
-        put(svg->out, points[i]);
-    }
-    fputs("\" stroke-linejoin=\"round\"", svg->out);
+    fputs("<polyline", svg->out);
+    put_points(svg, points, count);
+    fputs(" stroke-linejoin=\"round\"", svg->out);
     stroke(svg, color, width, dash);
     tip_attribute(svg, tip);
     fputs("/>", svg->out);
 }
+
+void svg_clip_begin(Svg *svg, int number, double x, double y, double width, double height)
+{
+    fprintf(svg->out, "<clipPath id=\"%s-clip-%d\">", svg->id, number);
+    rectangle(svg, x, y, width, height);
+    fprintf(svg->out, "/></clipPath><g clip-path=\"url(#%s-clip-%d)\">", svg->id, number);
+}
+
+void svg_clip_end(Svg *svg) { fputs("</g>", svg->out); }
 
 void svg_method_begin(Svg *svg, const char *method)
 {

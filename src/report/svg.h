@@ -53,9 +53,17 @@ void svg_diamond(Svg *svg, double x, double y, double radius, const char *color,
 void svg_ellipse(Svg *svg, double x, double y, double rx, double ry, const char *color,
                  double width, const char *dash, const char *tip);
 
+// A filled area with corners [count][2].
+void svg_polygon(Svg *svg, const double *points, int count, const char *color, const char *tip);
+
 // A line through points [count][2].
 void svg_curve(Svg *svg, const double *points, int count, const char *color, double width,
                const char *dash, const char *tip);
+
+// What is drawn in between shows only within a rectangle. The number tells a figure's rectangles
+// apart.
+void svg_clip_begin(Svg *svg, int number, double x, double y, double width, double height);
+void svg_clip_end(Svg *svg);
 
 // What is drawn in between belongs to a method.
 void svg_method_begin(Svg *svg, const char *method);

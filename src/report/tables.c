@@ -120,10 +120,13 @@ void tables_race(Json *list, Report *report)
 Json *document_tables(Report *report)
 {
     Json *out = json_array();
-    tables_eval(out, report);
-    tables_race(out, report);
-    tables_sampling(out, report);
-    tables_certify(out, report);
-    tables_verify(out, report);
+    if (report->race) {
+        tables_eval(out, report);
+        tables_race(out, report);
+        tables_sampling(out, report);
+        tables_certify(out, report);
+        tables_verify(out, report);
+    }
+    tables_gate(out, report);
     return out;
 }

@@ -14,5 +14,6 @@ void tables_eval(Json *list, Report *report);
 void tables_sampling(Json *list, Report *report);
 void tables_certify(Json *list, Report *report);
 void tables_verify(Json *list, Report *report);
+void tables_gate(Json *list, Report *report);
 
 #endif

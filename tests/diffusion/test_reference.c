@@ -37,8 +37,8 @@ static void test_network(void **state)
     wave(x, ROWS * SIZE, 1.0, 0.9, 0.2);
     wave(dout, ROWS * SIZE, 1.0, 1.7, 0.4);
     score_load(work, params, pool);
-    score_forward(out, work, x, t, z, ROWS, pool);
-    score_backward(grads, dx, work, dout, pool);
+    score_forward(out, work, x, t, z, NULL, ROWS, pool);
+    score_backward(grads, dx, NULL, work, dout, pool);
     same(out, "out", ROWS * SIZE);
     same(dx, "dx", ROWS * SIZE);
     for (int i = 0; i < net->table.count; i++)

@@ -175,7 +175,7 @@ static void other_files_are_refused(void **state)
     Policy *policy = tiny_policy(POLICY_BASELINE), *back;
     int count = policy->net->table.count;
     TensorSource *sources = calloc((size_t)count + 1, sizeof *sources);
-    policy_sources(sources, policy->net, policy->params[0], TENSOR_F32, "");
+    policy_sources(sources, &policy->net->table, policy->params[0], TENSOR_F32, "");
     sources[count] = (TensorSource){.name = "more", .rank = 1, .shape = {1}, .data = "four"};
     assert_ok(
         safetensors_write("more", policy_metadata(policy, POLICY_FORMAT), sources, count + 1));

@@ -44,6 +44,61 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
     }
 }
 
+// A runner gives what policy_sample gives, however often, on any pool or none, and in any company.
+static void a_runner_samples_the_same_bits(void **state)
+{
+    (void)state;
+    enum { PLANS = 37 };
+    static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s"};
+    const char *many[PLANS];
+    FactorTask tasks[PLANS];
+    static double expected[PLANS * TINY_SIZE], out[PLANS * TINY_SIZE];
+    for (int i = 0; i < PLANS; i++) many[i] = names[i % 5];
+    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
+        Policy *policy = tiny_policy((PolicyMethod)method);
+        PolicyRunner *runner, *small;
+        ThreadPool *pool;
+        for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, many[i]);
+        assert_ok(pool_create(&pool, 3));
+        assert_ok(policy_runner_create(&runner, policy, PLANS, 3));
+        assert_ok(policy_runner_create(&small, policy, 2, 1));
+        for (int round = 0; round < 3; round++) {
+            int plans = round == 1 ? 3 : PLANS;
+            PolicySampling how = {.seed = (uint64_t)round, .steps = 3 + round};
+            assert_ok(sample(expected, policy, many, plans, how, 2));
+            assert_ok(policy_runner_sample(out, runner, tasks, NULL, plans, &how, pool));
+            assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
+            assert_ok(policy_runner_sample(out, small, tasks, NULL, plans, &how, NULL));
+            assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
+        }
+        policy_runner_destroy(runner);
+        policy_runner_destroy(small);
+        pool_destroy(pool);
+        policy_destroy(policy);
+    }
+}
+
+static void a_runner_refuses_what_it_is_not_made_for(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    PolicyRunner *runner;
+    ThreadPool *pool;
+    FactorTask task = task_of(policy->space, "a/s");
+    double out[TINY_SIZE];
+    const uint8_t frame[3] = {0};
+    const PolicySampling how = {0};
+    assert_refused(policy_runner_create(&runner, policy, 0, 1), "expected 1 plan at once or more");
+    assert_ok(policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(pool_create(&pool, 2));
+    assert_refused(policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
+                   "expected a pool of at most 1 threads, found 2");
+    assert_refused(policy_runner_sample(out, runner, &task, frame, 1, &how, NULL), "does not see");
+    pool_destroy(pool);
+    policy_runner_destroy(runner);
+    policy_destroy(policy);
+}
+
 static void numbers_choose_the_noise(void **state)
 {
     (void)state;
@@ -236,6 +291,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
+        cmocka_unit_test(a_runner_samples_the_same_bits),
+        cmocka_unit_test(a_runner_refuses_what_it_is_not_made_for),
         cmocka_unit_test(numbers_choose_the_noise),
         cmocka_unit_test(composition_is_its_formula),
         cmocka_unit_test(separate_networks_compose),

@@ -132,6 +132,31 @@ export interface Source {
   note: string;
 }
 
+/** A picture of the onboard camera. */
+export interface CameraFrame {
+  time: number;
+  distance: number | null; // m from the gate
+  png: string; // base64
+}
+
+/** What became of the trials in a venue, and the flight that is shown with its frames. */
+export interface Venue {
+  name: string;
+  heldOut: boolean;
+  counts: { trials: number; success: number; crash: number; timeout: number } | null;
+  interval: readonly [number, number] | null; // of the rate of success
+  figure: string;
+  shown: { color: string; gate: string; side: string; end: string; duration: number | null } | null;
+  frames: CameraFrame[];
+}
+
+/** Flights through one gate by camera. */
+export interface SingleGate {
+  policy: string;
+  mode: string;
+  venues: Venue[];
+}
+
 export interface Report {
   version: string;
   command: string;
@@ -145,6 +170,7 @@ export interface Report {
   tracks: Track[];
   openings: Opening[];
   tasks: Task[];
+  gate: SingleGate | null;
   figures: Figure[];
   tables: Table[];
 }
@@ -241,6 +267,46 @@ function readDenoising(value: Json): Denoising | null {
     frames.push({ step: count(frame.step), noise: number(frame.noise), positions });
   }
   return frames.length > 1 ? { method: text(value.method), steps: count(value.steps), frames } : null;
+}
+
+// A PNG file in base64: its signature, and nothing that could end a data URI.
+const isPng = (value: unknown): value is string =>
+  typeof value === 'string' && /^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$/.test(value);
+
+function readCounts(value: Json): Venue['counts'] {
+  const [trials, success, crash, timeout] = [value.trials, value.success, value.crash, value.timeout].map(count);
+  if (trials == null || success == null || crash == null || timeout == null) return null;
+  return trials > 0 && success + crash + timeout === trials ? { trials, success, crash, timeout } : null;
+}
+
+function readVenue(value: Json, problems: string[]): Venue {
+  const name = text(value.name) || '?';
+  const frames: CameraFrame[] = [];
+  for (const entry of list(value.frames)) {
+    const frame = object(entry);
+    const time = number(frame.time);
+    if (time !== null && isPng(frame.png)) frames.push({ time, distance: number(frame.distance), png: frame.png });
+    else problems.push(`${name}: a camera frame cannot be read, so it is not shown.`);
+  }
+  const [low, high] = [number(value.low), number(value.high)];
+  const shown = object(value.shown);
+  return {
+    name,
+    heldOut: value.held_out === true,
+    counts: readCounts(value),
+    interval: low !== null && high !== null ? [low, high] : null,
+    figure: text(value.figure),
+    shown: Object.keys(shown).length
+      ? { color: text(shown.color), gate: text(shown.gate), side: text(shown.side), end: text(shown.end), duration: number(shown.duration) }
+      : null,
+    frames: frames.sort((a, b) => a.time - b.time),
+  };
+}
+
+function readSingleGate(value: unknown, problems: string[]): SingleGate | null {
+  const gate = object(value);
+  const venues = list(gate.venues).map((entry) => readVenue(object(entry), problems));
+  return venues.length ? { policy: text(gate.policy), mode: text(gate.mode), venues } : null;
 }
 
 function readTable(value: Json): Table {
@@ -384,6 +450,7 @@ export function readReport(parsed: unknown): Report {
     if (task) task.denoising = readDenoising(object(entry));
   }
 
+  const gate = readSingleGate(data.gate, problems);
   const main = text(data.main_method);
   return {
     version: text(data.version),
@@ -401,6 +468,7 @@ export function readReport(parsed: unknown): Report {
     tracks,
     openings,
     tasks: tasks.filter((task) => tracks[task.track] && openings[task.opening]),
+    gate,
     figures: list(data.figures).map((entry) => {
       const value = object(entry);
       const svg = typeof value.svg === 'string' ? value.svg : null;

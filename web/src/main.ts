@@ -4,6 +4,7 @@ import { loadReport, passage, type Method, type Report, type Task } from './data
 import { byId, h, replace, type Child } from './dom';
 import { figureElement, showMethods } from './figures';
 import { counted, percent } from './format';
+import { gateIntro, gateResult, venueElements } from './gate';
 import { Grid } from './grid';
 import { Methods } from './methods';
 import { tableElement } from './tables';
@@ -18,11 +19,16 @@ const groups: [string, string, string][] = [
   ['race', 'Flights of this run', ''],
   ['certificates', 'Certificates', 'What can be promised about a flight before it is flown.'],
   ['sampling', 'Sampling', 'What fewer steps cost, and how much composing differs from joint inference.'],
+  ['gate', 'One gate by camera', ''],
   ['overview', 'Overview', ''],
 ];
 
+/** A page may be about the single gate alone. */
+const hasRace = (report: Report): boolean => !report.gate || report.tasks.length > 0;
+
 /** What composition did on the pairs that no training saw, in numbers of the data. */
 function lead(report: Report): Child[] {
+  if (report.gate && !hasRace(report)) return [h('p', {}, gateIntro), gateResult(report.gate)];
   const feasible = report.tasks.filter((task) => task.feasible);
   const heldOut = feasible.filter((task) => task.heldOut);
   const intro =
@@ -77,14 +83,15 @@ function sections(report: Report): { elements: HTMLElement[]; links: HTMLElement
   const elements: HTMLElement[] = [];
   const links: HTMLElement[] = [];
   all.forEach(([id, title, about], i) => {
-    const figures = report.figures.filter((figure) => figure.group === id);
+    const venues = id === 'gate' && report.gate ? venueElements(report) : { elements: [], figures: new Set<string>() };
+    const figures = report.figures.filter((figure) => figure.group === id && !venues.figures.has(figure.id));
     const tables = report.tables.filter((table) => table.group === id);
-    if (figures.length + tables.length === 0) return;
+    if (figures.length + tables.length + venues.elements.length === 0) return;
     const anchor = `part-${i}`;
     links.push(h('a', { href: `#${anchor}` }, title));
     elements.push(h('section', { class: 'part', id: anchor, 'aria-label': title },
       h('h2', {}, title), about && h('p', { class: 'note' }, about),
-      ...figures.map(figureElement), ...tables.map(tableElement)));
+      ...venues.elements, ...figures.map(figureElement), ...tables.map(tableElement)));
   });
   return { elements, links };
 }
@@ -95,7 +102,8 @@ function build(report: Report): void {
   replace(byId('top'),
     h('div', { class: 'bar' },
       h('h1', {}, 'Facet'),
-      h('nav', { 'aria-label': 'Parts of this page' }, h('a', { href: '#flights' }, 'Flights'), ...parts.links),
+      h('nav', { 'aria-label': 'Parts of this page' },
+        hasRace(report) && h('a', { href: '#flights' }, 'Flights'), ...parts.links),
       themeButton()),
     h('div', { class: 'lead' }, ...lead(report)));
   replace(byId('foot'),
@@ -146,8 +154,8 @@ function build(report: Report): void {
       panel.element, notices(report), ...parts.elements);
     refresh();
   } else {
-    replace(main, h('p', { class: 'notice' }, 'The results hold no tasks, so there are no flights to show.'),
-      notices(report), ...parts.elements);
+    const none = h('p', { class: 'notice' }, 'The results hold no tasks, so there are no flights to show.');
+    replace(main, hasRace(report) && none, ...parts.elements, notices(report));
   }
 }
 

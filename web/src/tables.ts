@@ -52,7 +52,7 @@ export function tableElement(table: Table): HTMLElement {
           ))),
       )),
   );
-  if (anyHeldOut) panel.append(h('p', { class: 'hint' }, 'Hatched rows are about held-out pairs.'));
+  if (anyHeldOut) panel.append(h('p', { class: 'hint' }, 'Hatched rows are about what was held out: no training saw it.'));
   if (table.note) panel.append(h('p', { class: 'note' }, table.note));
   const made = origin(table);
   if (made) panel.append(h('p', { class: 'origin' }, made));
