@@ -6,7 +6,7 @@
 #include "diffusion/schedule.h"
 #include "diffusion/score_net.h"
 #include "encoder/encoder.h"
-#include "policy/safetensors.h"
+#include "base/safetensors.h"
 
 #include <facet/policy.h>
 
