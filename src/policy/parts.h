@@ -2,11 +2,11 @@
 #ifndef FACET_POLICY_PARTS_H
 #define FACET_POLICY_PARTS_H
 
+#include "base/safetensors.h"
 #include "diffusion/sampler.h"
 #include "diffusion/schedule.h"
 #include "diffusion/score_net.h"
 #include "encoder/encoder.h"
-#include "base/safetensors.h"
 
 #include <facet/policy.h>
 
