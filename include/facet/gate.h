@@ -169,6 +169,7 @@ typedef struct GateTally {
 } GateTally;
 
 GateTally gate_tally(const GateFlight *flights, int count);
+void gate_tally_intervals(GateTally *tally); // from the counts
 
 // ---- Collecting -------------------------------------------------------------------------------
 

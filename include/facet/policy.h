@@ -88,6 +88,7 @@ size_t policy_parameters(const Policy *policy); // of all networks and of the en
 // size is refused.
 bool policy_sees(const Policy *policy);
 void policy_frame_size(const Policy *policy, int *width, int *height); // of one that sees
+int policy_frame_shrink(const Policy *policy); // frames are averaged over shrink x shrink pixels
 Status policy_check_frame(const Policy *policy, int width, int height);
 
 // Whether training showed this value. A task with a value that it did not is refused.

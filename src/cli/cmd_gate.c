@@ -100,7 +100,7 @@ static Status follow(void *context, const GateView *view, const double *offsets,
     (void)offsets;
     (void)estimate;
     Trail *trail = context;
-    Vec3 pos = view->truth->pos;
+    Vec3 pos = view->truth->pos_world;
     const double place[3] = {pos.x, pos.y, pos.z};
     if (!trail->pictures) json_push(trail->path, json_from_numbers(place, 3, 3));
     for (int i = 0; trail->pictures && i < PICTURES; i++)
@@ -218,7 +218,9 @@ static Status present(GateTrials *trials, GateFlyer *flyer, Trail *trails, const
     }
     Json *document = document_of(trials, flyer, trails, o);
     Status status = status_ok();
-    if (!o->no_report) status = report_write_gate(o->report, document, FACET_VERSION);
+    const ReportSetup setup = {
+        .version = FACET_VERSION, .command = o->command, .seed = o->common.seed};
+    if (!o->no_report) status = report_write_gate(o->report, document, &setup);
     if (status.ok && !o->no_report)
         printf("\nThe flights with camera frames: %s\n", o->report);
     if (status.ok && o->common.json) return json_write(document, o->common.json);

@@ -49,7 +49,7 @@ static Status fly_with(const Dagger *d, int round, const Policy *policy, ThreadP
 {
     const TrainOptions *train = &d->options->train;
     const FactorSplit *training = policy_training(policy);
-    int count = factor_split_count(training), width, height;
+    int count = factor_split_count(training);
     FactorTask *tasks = calloc((size_t)count + 1, sizeof *tasks);
     if (!tasks) return status_fail("out of memory for %d tasks", count);
     for (int i = 0; i < count; i++) tasks[i] = factor_split_task(training, i);
@@ -59,8 +59,7 @@ static Status fly_with(const Dagger *d, int round, const Policy *policy, ThreadP
     collection.flights = d->options->flights;
     collection.seed = train->seed + (uint64_t)round * ROUND_SEEDS;
     collection.expert_share = d->options->expert_share;
-    policy_image_size(policy, &width, &height);
-    collection.shrink = d->world->camera.width / width;
+    collection.shrink = policy_frame_shrink(policy);
     GateFlyer flyer = {.world = d->world, .policy = policy};
     GateCrew crew = gate_flyer_crew(&flyer);
     Progress *progress = progress_begin("dagger", collection.flights, train->quiet);

@@ -68,10 +68,15 @@ GateTally gate_tally(const GateFlight *flights, int count)
     }
     int successes = tally.ends[GATE_SUCCESS];
     if (successes) tally.duration /= successes, tally.miss /= successes;
-    for (int end = 0; end < GATE_ENDS; end++) {
-        Interval interval = wilson_interval(tally.ends[end], count);
-        tally.low[end] = interval.low;
-        tally.high[end] = interval.high;
-    }
+    gate_tally_intervals(&tally);
     return tally;
+}
+
+void gate_tally_intervals(GateTally *tally)
+{
+    for (int end = 0; end < GATE_ENDS; end++) {
+        Interval interval = wilson_interval(tally->ends[end], tally->trials);
+        tally->low[end] = interval.low;
+        tally->high[end] = interval.high;
+    }
 }

@@ -147,31 +147,3 @@ void image_trainer_store(Policy *policy, const ImageTrainer *t)
     memcpy(policy->params[0], t->trainer->optimizer->ema, table->size * sizeof(float));
     memcpy(policy->encoder_params, t->optimizer->ema, block_bytes(t->encoder));
 }
-
-Status image_trainer_save(const ImageTrainer *t, const char *path, Json *metadata)
-{
-    int tensors = STATE_BLOCKS * t->trainer->net->table.count;
-    int count = tensors + STATE_BLOCKS * encoder_table(t->encoder)->count;
-    TensorSource *sources = calloc((size_t)count, sizeof *sources);
-    if (!sources) {
-        json_free(metadata);
-        return status_fail("%s: out of memory", path);
-    }
-    state_sources(sources, t->trainer->params, t->trainer->optimizer, "");
-    state_sources(sources + tensors, t->params, t->optimizer, ENCODER_PREFIX);
-    checkpoint_set_number(metadata, "at_update", (double)image_trainer_updates(t));
-    Status status = safetensors_write(path, metadata, sources, count);
-    free(sources);
-    return status;
-}
-
-Status image_trainer_load(ImageTrainer *t, const Safetensors *file, const char *path)
-{
-    double updates;
-    TRY(checkpoint_number(&updates, file, path, "at_update", 1e15));
-    TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
-    TRY(state_read(t->params, t->optimizer, file, ENCODER_PREFIX));
-    t->trainer->optimizer->updates = (long)updates;
-    t->optimizer->updates = t->frozen ? 0 : (long)updates;
-    return status_ok();
-}

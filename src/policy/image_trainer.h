@@ -48,10 +48,4 @@ long image_trainer_updates(const ImageTrainer *trainer);
 // The averaged weights become those of a policy with the same encoder and network.
 void image_trainer_store(Policy *policy, const ImageTrainer *trainer);
 
-// The whole state as a file, with `metadata` (an object of texts, taken and freed) beside the
-// number of updates. Reading refuses tensors of another encoder or network; on a failure the state
-// is not to be used.
-Status image_trainer_save(const ImageTrainer *trainer, const char *path, Json *metadata);
-Status image_trainer_load(ImageTrainer *trainer, const Safetensors *file, const char *path);
-
 #endif

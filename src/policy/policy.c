@@ -185,6 +185,8 @@ void policy_frame_size(const Policy *policy, int *width, int *height)
     *height = config->height * config->shrink;
 }
 
+int policy_frame_shrink(const Policy *policy) { return encoder_config(policy->encoder)->shrink; }
+
 Status policy_check_frame(const Policy *policy, int width, int height)
 {
     int wide, high;
