@@ -18,34 +18,42 @@
 typedef struct EvalCommand {
     CommonOptions common;
     const char *policy, *mode, *open;
-    TextList hold_out;
+    TextList hold_out, skip;
     int train, held_out; // trials a task
     char command[1024];
 } EvalCommand;
+
+// The tasks of patterns as a set.
+static Status tasks_matching(FactorSplit **split, const GateWorld *world, const TextList *patterns)
+{
+    TRY(factor_split_create(split, world->space));
+    for (int i = 0; i < patterns->count; i++) {
+        FactorTask task;
+        TRY(factor_task_parse(&task, world->space, patterns->items[i], FACTOR_MISSING_NULL));
+        TRY(factor_split_add_matching(*split, task));
+    }
+    return status_ok();
+}
 
 // Held out are the tasks of the patterns, or those that the policy says.
 static Status choose(GateTrials *trials, const GateWorld *world, const Policy *policy,
                      const EvalCommand *o)
 {
-    FactorSplit *split;
+    FactorSplit *listed = NULL, *skipped = NULL;
     int tasks = (int)factor_task_count(world->space);
-    TRY(factor_split_create(&split, world->space));
-    Status status = status_ok();
-    for (int i = 0; status.ok && i < o->hold_out.count; i++) {
-        FactorTask task;
-        status =
-            factor_task_parse(&task, world->space, o->hold_out.items[i], FACTOR_MISSING_NULL);
-        if (status.ok) status = factor_split_add_matching(split, task);
-    }
-    const FactorSplit *held_out = o->hold_out.count ? split : policy_held_out(policy);
+    Status status = tasks_matching(&listed, world, &o->hold_out);
+    if (status.ok) status = tasks_matching(&skipped, world, &o->skip);
+    const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
     for (int i = 0; status.ok && i < tasks; i++) {
         FactorTask task = factor_task_at(world->space, i);
         bool left_out = factor_split_contains(held_out, task);
-        for (int k = 0; k < (left_out ? o->held_out : o->train); k++)
-            gate_trials_add(trials, task, left_out);
+        int count = left_out ? o->held_out : o->train;
+        if (factor_split_contains(skipped, task)) continue;
+        for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
     }
-    factor_split_destroy(split);
+    factor_split_destroy(listed);
+    factor_split_destroy(skipped);
     if (status.ok && trials->count == 0) status = status_fail("expected trials to fly, found none");
     return status;
 }
@@ -103,6 +111,7 @@ int cmd_gate_eval(int argc, char **argv)
         option_int("held-out", &o.held_out, "N", 0, 1000, "trials of each task held out"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "count these tasks as held out instead of the policy's own"),
+        option_list("skip", &o.skip, "TASK", "fly none of these tasks, as venue=pool"),
         option_text("mode", &o.mode, "MODE", "composed or joint"),
         option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
     };

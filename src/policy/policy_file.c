@@ -293,7 +293,7 @@ static Status get_record(PolicyRecord *record, const Facts *facts, int factors, 
     if (errno || end == text || *end)
         return status_fail("%s: train_seed: expected a whole number, found '%.40s'", facts->path,
                            text);
-    TRY(get_whole(&epochs, facts, "train_epochs", 1, 1 << 30));
+    TRY(get_whole(&epochs, facts, "train_epochs", 0, 1 << 30));
     TRY(get_whole(&batch, facts, "train_batch", 1, 1 << 20));
     TRY(get_whole(&record->warmup, facts, "train_warmup", 0, 1 << 30));
     TRY(get_whole(&record->updates, facts, "train_updates", 0, 1L << 50));
