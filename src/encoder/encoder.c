@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+// He et al. 2016, with this many groups of its norm.
+#define RESNET18(norm_groups)                                                                      \
+    {                                                                                              \
+        .width = 320, .height = 240, .shrink = 1, .stem_channels = 64, .stem_kernel = 7,           \
+        .stem_stride = 2, .stem_pool = true, .stages = 4, .channels = {64, 128, 256, 512},         \
+        .strides = {1, 2, 2, 2}, .blocks = 2, .groups = (norm_groups), .frozen = 3,                \
+        .features = 128                                                                            \
+    }
+
 static const struct {
     const char *name;
     EncoderConfig config;
@@ -23,21 +32,8 @@ static const struct {
       .blocks = 1,
       .groups = 8,
       .features = 128}},
-    {"resnet18",
-     {.width = 320,
-      .height = 240,
-      .shrink = 1,
-      .stem_channels = 64,
-      .stem_kernel = 7,
-      .stem_stride = 2,
-      .stem_pool = true,
-      .stages = 4,
-      .channels = {64, 128, 256, 512},
-      .strides = {1, 2, 2, 2},
-      .blocks = 2,
-      .groups = 32,
-      .frozen = 3,
-      .features = 128}},
+    {"resnet18", RESNET18(32)},
+    {"resnet18-torchvision", RESNET18(0)},
 };
 
 enum { KNOWN = sizeof known / sizeof known[0] };

@@ -38,7 +38,8 @@ typedef struct EncoderConfig {
 } EncoderConfig;
 
 // "small": 160x120, shrunk by 2, trained on two cores. "resnet18": the paper's, at 320x240, with
-// stem and the first two stages frozen. A failure names the known ones.
+// stem and the first two stages frozen; "resnet18-torchvision" is the same without a norm, for
+// imported weights (encoder/torchvision.h). A failure names the known ones.
 Status encoder_config_find(EncoderConfig *config, const char *name);
 
 typedef struct Encoder Encoder; // the shape, and its table of tensors

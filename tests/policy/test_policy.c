@@ -47,7 +47,7 @@ static void what_is_saved_comes_back(void **state)
             assert_memory_equal(back->params[i], policy->params[i],
                                 policy->net->table.size * sizeof(float));
         assert_same_settings(policy, back);
-        run_python("safetensors_numpy.py", "parse", "policy");
+        run_python("../base/safetensors_numpy.py", "parse", "policy");
         policy_destroy(policy);
         policy_destroy(back);
     }
