@@ -161,7 +161,7 @@ static void a_policy_learns_where_to_look(void **state)
     (void)state;
     Fixture f;
     setup(&f, 2, 0.5, false, 0);
-    steps(&f, 400);
+    steps(&f, 700);
     image_trainer_store(f.policy, f.trainer);
     double error = error_of(f.policy);
     assert_less(error, 0.04);
