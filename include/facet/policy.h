@@ -167,6 +167,7 @@ typedef struct TrainOptions {
     bool quiet;
     PolicyPrecision precision; // of the finished policy
     long checkpoint_every;     // updates
+    double knee;               // of the normalizer (facet/normalizer.h); below 0 for none
     const char *command;       // for the record
     const char *version;       // of the program, for the record
 

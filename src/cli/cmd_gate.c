@@ -213,16 +213,14 @@ static Status present(GateTrials *trials, GateFlyer *flyer, Trail *trails, const
     show_gate_venues(world, trials);
     for (int v = 0; v < world->venue_count && !o->no_report; v++) {
         int index = highlight(trials, v);
-        if (index >= 0)
-            TRY(take_pictures(&trails[index], trials, index, flyer, o->common.seed));
+        if (index >= 0) TRY(take_pictures(&trails[index], trials, index, flyer, o->common.seed));
     }
     Json *document = document_of(trials, flyer, trails, o);
     Status status = status_ok();
     const ReportSetup setup = {
         .version = FACET_VERSION, .command = o->command, .seed = o->common.seed};
     if (!o->no_report) status = report_write_gate(o->report, document, &setup);
-    if (status.ok && !o->no_report)
-        printf("\nThe flights with camera frames: %s\n", o->report);
+    if (status.ok && !o->no_report) printf("\nThe flights with camera frames: %s\n", o->report);
     if (status.ok && o->common.json) return json_write(document, o->common.json);
     json_free(document);
     return status;
@@ -272,10 +270,8 @@ static Status run(GateCommand *o)
 
 static int cmd_gate_fly(int argc, char **argv)
 {
-    GateCommand o = {.common = common_defaults(),
-                     .mode = "composed",
-                     .trials = 20,
-                     .report = "out/gate.html"};
+    GateCommand o = {
+        .common = common_defaults(), .mode = "composed", .trials = 20, .report = "out/gate.html"};
     const Option options[] = {
         option_int("trials", &o.trials, "N", 1, 1 << 16, "in each venue"),
         option_list("venue", &o.venues, "NAME", "fly in this venue alone"),

@@ -1,4 +1,5 @@
-// facet gate eval and facet gate study: one policy's rates, and the paper's comparison from nothing.
+// facet gate eval and facet gate study: one policy's rates, and the paper's comparison from
+// nothing.
 //
 // Paper, Section 4.2 and Appendix C. Two protocols: zero-shot (pool is never seen) and within-venue
 // (25 of the 30 triples of colour, gate and side are never seen, in all four venues). All policies
@@ -8,6 +9,7 @@
 #include "show_race.h"
 #include "steps.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,36 +20,100 @@
 typedef struct EvalCommand {
     CommonOptions common;
     const char *policy, *mode, *open;
-    TextList hold_out;
+    TextList hold_out, skip;
     int train, held_out; // trials a task
     char command[1024];
 } EvalCommand;
+
+// The tasks of patterns as a set.
+static Status tasks_matching(FactorSplit **split, const GateWorld *world, const TextList *patterns)
+{
+    TRY(factor_split_create(split, world->space));
+    for (int i = 0; i < patterns->count; i++) {
+        FactorTask task;
+        TRY(factor_task_parse(&task, world->space, patterns->items[i], FACTOR_MISSING_NULL));
+        TRY(factor_split_add_matching(*split, task));
+    }
+    return status_ok();
+}
 
 // Held out are the tasks of the patterns, or those that the policy says.
 static Status choose(GateTrials *trials, const GateWorld *world, const Policy *policy,
                      const EvalCommand *o)
 {
-    FactorSplit *split;
+    FactorSplit *listed = NULL, *skipped = NULL;
     int tasks = (int)factor_task_count(world->space);
-    TRY(factor_split_create(&split, world->space));
-    Status status = status_ok();
-    for (int i = 0; status.ok && i < o->hold_out.count; i++) {
-        FactorTask task;
-        status =
-            factor_task_parse(&task, world->space, o->hold_out.items[i], FACTOR_MISSING_NULL);
-        if (status.ok) status = factor_split_add_matching(split, task);
-    }
-    const FactorSplit *held_out = o->hold_out.count ? split : policy_held_out(policy);
+    Status status = tasks_matching(&listed, world, &o->hold_out);
+    if (status.ok) status = tasks_matching(&skipped, world, &o->skip);
+    const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
     for (int i = 0; status.ok && i < tasks; i++) {
         FactorTask task = factor_task_at(world->space, i);
         bool left_out = factor_split_contains(held_out, task);
-        for (int k = 0; k < (left_out ? o->held_out : o->train); k++)
-            gate_trials_add(trials, task, left_out);
+        int count = left_out ? o->held_out : o->train;
+        if (factor_split_contains(skipped, task)) continue;
+        for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
     }
-    factor_split_destroy(split);
+    factor_split_destroy(listed);
+    factor_split_destroy(skipped);
     if (status.ok && trials->count == 0) status = status_fail("expected trials to fly, found none");
     return status;
+}
+
+// ---- How well it sees ---------------------------------------------------------------------------
+
+// Errors of the first offset by the distance from the gate, below 1, 2, 4, 6, 8 m and beyond.
+enum { BINS = 6 };
+static const double bin_ends[BINS] = {1.0, 2.0, 4.0, 6.0, 8.0, INFINITY};
+
+typedef struct Sight {
+    const GateWorld *world;
+    long frames[BINS];
+    double along[BINS], across[BINS]; // m, sums of the errors along and across the line of sight
+} Sight;
+
+static Status look(void *context, const GateView *view, const double *offsets, Vec3 estimate)
+{
+    (void)estimate;
+    Sight *sight = context;
+    const QuadState *truth = view->truth;
+    Gate gate = gate_target(sight->world, view->trial->task);
+    Vec3 way = vec3_sub(gate.center, truth->pos_world);
+    Vec3 offset = mat3_tmul_vec3(quat_to_mat3(truth->attitude), way);
+    Vec3 error = vec3_sub(vec3(offsets[0], offsets[1], offsets[2]), offset);
+    double distance = vec3_norm(way), along = fabs(vec3_dot(error, offset)) / (distance + 1e-9);
+    double all = vec3_norm(error);
+    int bin = 0;
+    while (distance >= bin_ends[bin]) bin++;
+    sight->frames[bin]++;
+    sight->along[bin] += along;
+    sight->across[bin] += sqrt(fmax(0.0, all * all - along * along));
+    return status_ok();
+}
+
+static Json *show_sight(const Sight *sights, const bool *held_out, int count, bool wanted)
+{
+    Sight sum = {0};
+    for (int i = 0; i < count; i++)
+        for (int b = 0; b < BINS && held_out[i] == wanted; b++) {
+            sum.frames[b] += sights[i].frames[b];
+            sum.along[b] += sights[i].along[b];
+            sum.across[b] += sights[i].across[b];
+        }
+    Json *list = json_array();
+    printf("%s", wanted ? "  held out: " : "  training: ");
+    for (int b = 0; b < BINS; b++) {
+        double n = sum.frames[b] ? (double)sum.frames[b] : 1.0;
+        Json *bin = json_object();
+        json_set_number(bin, "below_m", bin_ends[b]);
+        json_set_number(bin, "frames", (double)sum.frames[b]);
+        json_set_number(bin, "along_m", sum.along[b] / n);
+        json_set_number(bin, "across_m", sum.across[b] / n);
+        json_push(list, bin);
+        printf("%s%.2f/%.2f", b ? ", " : "", sum.along[b] / n, sum.across[b] / n);
+    }
+    printf("\n");
+    return list;
 }
 
 static void show_groups(const GateTrials *trials)
@@ -65,8 +131,19 @@ static void show_groups(const GateTrials *trials)
     }
 }
 
-static Status write_eval(const GateWorld *world, const GateTrials *trials, const EvalCommand *o)
+static Status write_eval(const GateWorld *world, const GateTrials *trials, const Sight *sights,
+                         const EvalCommand *o)
 {
+    printf(
+        "Error of the first offset along/across the line of sight in m, at distances below 1, 2, "
+        "4,\n6, 8 m and beyond:\n");
+    Json *errors = json_object();
+    json_set(errors, "train", show_sight(sights, trials->held_out, trials->count, false));
+    json_set(errors, "held_out", show_sight(sights, trials->held_out, trials->count, true));
+    if (!o->common.json) {
+        json_free(errors);
+        return status_ok();
+    }
     Json *document = json_object();
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
@@ -74,6 +151,7 @@ static Status write_eval(const GateWorld *world, const GateTrials *trials, const
     json_set(document, "train", json_from_tally(gate_trials_tally(trials, -1, 0)));
     json_set(document, "held_out", json_from_tally(gate_trials_tally(trials, -1, 1)));
     json_set(document, "venues", json_from_venues(world, trials));
+    json_set(document, "offset_error", errors);
     json_set_origin(document, o->command, o->common.seed);
     return json_write(document, o->common.json);
 }
@@ -83,13 +161,23 @@ static Status evaluate(const GateWorld *world, const Policy *policy, const EvalC
     GateTrials trials = {0};
     GateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
     TRY(policy_mode_parse(&flyer.how.mode, o->mode));
-    Status status = choose(&trials, world, policy, o);
-    if (status.ok) status = gate_trials_fly(&trials, &flyer, NULL, &o->common);
+    TRY(choose(&trials, world, policy, o));
+    Sight *sights = calloc((size_t)trials.count, sizeof *sights);
+    GateWatch *watches = calloc((size_t)trials.count, sizeof *watches);
+    Status status =
+        sights && watches ? status_ok() : status_fail("out of memory for %d trials", trials.count);
+    for (int i = 0; status.ok && i < trials.count; i++) {
+        sights[i].world = world;
+        watches[i] = (GateWatch){.frame = look, .context = &sights[i]};
+    }
+    if (status.ok) status = gate_trials_fly(&trials, &flyer, watches, &o->common);
     if (status.ok) {
         show_gate_venues(world, &trials);
         show_groups(&trials);
-        if (o->common.json) status = write_eval(world, &trials, o);
+        status = write_eval(world, &trials, sights, o);
     }
+    free(sights);
+    free(watches);
     gate_trials_free(&trials);
     return status;
 }
@@ -103,6 +191,7 @@ int cmd_gate_eval(int argc, char **argv)
         option_int("held-out", &o.held_out, "N", 0, 1000, "trials of each task held out"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "count these tasks as held out instead of the policy's own"),
+        option_list("skip", &o.skip, "TASK", "fly none of these tasks, as venue=pool"),
         option_text("mode", &o.mode, "MODE", "composed or joint"),
         option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
     };
@@ -353,9 +442,9 @@ static void paper_cell(Table *table, double success, double crash)
 
 static void show_protocol(const char *title, const Rates *rates, int protocol)
 {
-    const TableColumn heads[] = {{title, TABLE_LEFT},       {"train %", TABLE_RIGHT},
-                                 {"95", TABLE_RIGHT},       {"held out %", TABLE_RIGHT},
-                                 {"95", TABLE_RIGHT},       {"paper", TABLE_RIGHT},
+    const TableColumn heads[] = {{title, TABLE_LEFT},      {"train %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"held out %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"paper", TABLE_RIGHT},
                                  {"held out", TABLE_RIGHT}};
     printf("\n");
     Table *table = table_create(heads, sizeof heads / sizeof *heads);
@@ -453,9 +542,10 @@ int cmd_gate_study(int argc, char **argv)
     };
     const Usage usage = {
         .command = "gate study",
-        .description = "The paper's vision study from nothing: frames, nine trainings with DAgger, "
-                       "trials, and the tables with the paper's beside ours. Started again, it goes "
-                       "on where it stopped.",
+        .description =
+            "The paper's vision study from nothing: frames, nine trainings with DAgger, "
+            "trials, and the tables with the paper's beside ours. Started again, it goes "
+            "on where it stopped.",
         .example = "facet gate study --out out/gate",
         .options = options,
         .option_count = sizeof options / sizeof *options,

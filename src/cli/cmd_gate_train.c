@@ -177,6 +177,8 @@ int cmd_gate_train(int argc, char **argv)
                    "of noise a frame, 0 for the recipe's 4"),
         option_double("jitter", &train_options->jitter, "X", -1.0, 10.0,
                       "strength of random light and colour, 0 for the recipe's 1, -1 for none"),
+        option_double("knee", &train_options->knee, "M", -1.0, 1e6,
+                      "offsets beyond it count by their ratios, 0 for the recipe's 1, -1 for none"),
         option_double("rate", &train_options->rate, "X", 0.0, INFINITY,
                       "peak learning rate, 0 for the recipe's"),
         option_int("blocks", &train_options->blocks, "N", 0, 64, "of the score network, 0 for 3"),

@@ -19,9 +19,9 @@ Status gate_trials_fly(GateTrials *trials, GateFlyer *flyer, const GateWatch *wa
     TRY(pool_create(&pool, common->threads));
     GateCrew crew = gate_flyer_crew(flyer);
     Progress *progress = progress_begin("flights", trials->count, common->quiet);
-    Status status = gate_evaluate(trials->flights, flyer->world, &crew, trials->tasks,
-                                  trials->count, trials->count, common->seed, watches, pool,
-                                  progress);
+    Status status =
+        gate_evaluate(trials->flights, flyer->world, &crew, trials->tasks, trials->count,
+                      trials->count, common->seed, watches, pool, progress);
     progress_end(progress);
     pool_destroy(pool);
     return status;

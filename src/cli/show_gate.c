@@ -93,8 +93,7 @@ Json *json_from_venues(const GateWorld *world, const GateTrials *trials)
     Json *venues = json_object();
     for (int v = 0; v < world->venue_count; v++) {
         GateTally tally = gate_trials_tally(trials, v, -1);
-        if (tally.trials)
-            json_set(venues, venue_name(world->venues[v]), json_from_tally(tally));
+        if (tally.trials) json_set(venues, venue_name(world->venues[v]), json_from_tally(tally));
     }
     return venues;
 }

@@ -200,6 +200,7 @@ Status image_writer_add(ImageWriter *writer, const uint8_t *rgb, const double *a
     }
     if (writer->broken)
         return status_fail("%s: not written, for frames could not be added", writer->path);
+    if (count == 0) return status_ok();
     TRY(check_actions(writer, actions, count));
     TRY(reserve_deflaters(writer, pool ? pool_threads(pool) : 1));
     TRY(reserve_frames(writer, count));

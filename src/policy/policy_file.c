@@ -104,6 +104,7 @@ Json *policy_metadata(const Policy *policy, const char *format)
     set_json(metadata, "held_out_tasks", tasks_of(policy->held_out));
     json_set(ranges, "min", numbers(policy->normalizer->min, policy->normalizer->dim));
     json_set(ranges, "max", numbers(policy->normalizer->max, policy->normalizer->dim));
+    if (policy->normalizer->knee > 0.0) json_set_number(ranges, "knee", policy->normalizer->knee);
     set_json(metadata, "normalizer", ranges);
     set_json(metadata, "network", network_of(&policy->net->config));
     json_set_string(metadata, "noise_schedule", "cosine");
@@ -240,9 +241,13 @@ static Status read_normalizer(Normalizer **normalizer, const JsonRef *root)
     if (dim < 1 || dim > DIM_MAX) return json_wrong(&min, "1 to 1024 numbers");
     TRY(read_numbers(ranges[0], dim, &min));
     TRY(read_numbers(ranges[1], dim, &max));
+    double knee = 0.0;
+    if (json_has(root, "knee")) TRY(json_member_number(&knee, root, "knee", 0.0, 1e300));
     Status status =
         normalizer_create(normalizer, ranges[0], ranges[1], dim, NORMALIZER_CONSTANT_REFUSED);
-    return status.ok ? status : status_fail("%s: %s", root->file, status.text);
+    if (!status.ok) return status_fail("%s: %s", root->file, status.text);
+    (*normalizer)->knee = knee;
+    return status_ok();
 }
 
 static Status read_network(ScoreNetConfig *config, const JsonRef *root)
@@ -293,7 +298,7 @@ static Status get_record(PolicyRecord *record, const Facts *facts, int factors, 
     if (errno || end == text || *end)
         return status_fail("%s: train_seed: expected a whole number, found '%.40s'", facts->path,
                            text);
-    TRY(get_whole(&epochs, facts, "train_epochs", 1, 1 << 30));
+    TRY(get_whole(&epochs, facts, "train_epochs", 0, 1 << 30));
     TRY(get_whole(&batch, facts, "train_batch", 1, 1 << 20));
     TRY(get_whole(&record->warmup, facts, "train_warmup", 0, 1 << 30));
     TRY(get_whole(&record->updates, facts, "train_updates", 0, 1L << 50));

@@ -22,13 +22,14 @@ typedef struct Recipe {
     int sample_steps;
     int draws;     // of noise a frame, for policies that see
     double jitter; // strength of the change of a frame's colours
+    double knee;   // of the normalizer, in the data's units
 } Recipe;
 
 static const Recipe recipes[] = {
-    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0},
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0, 0.0},
     // Section 4.1; warm-up of Diffusion Policy
-    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0},
-    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.1, 0.5, 10, 4, 1.0},
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0, 0.0},
+    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 10, 4, 1.0, 1.0},
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 
@@ -95,7 +96,7 @@ static Status parse_drop(double *drop, const FactorSpace *space, const char *tex
 }
 
 // What the recipe and the options say, into the policy's record and its way of sampling.
-static Status set_record(Policy *policy, const TrainOptions *o)
+static Status set_record(double *knee, Policy *policy, const TrainOptions *o)
 {
     PolicyRecord *record = &policy->record;
     const Recipe *recipe;
@@ -110,6 +111,7 @@ static Status set_record(Policy *policy, const TrainOptions *o)
         return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
                            "%d, %d, %g and %g",
                            o->epochs, o->batch, o->rate, o->composed_weight);
+    *knee = o->knee > 0.0 ? o->knee : o->knee < 0.0 ? 0.0 : recipe->knee;
     policy->temperature = recipe->temperature;
     policy->default_steps = recipe->sample_steps;
     snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
@@ -195,7 +197,9 @@ static Status set_training(Training *t, const Dataset *dataset, const bool *mask
     if (tasks == 1 && policy->method != POLICY_BASELINE)
         return status_fail("expected demonstrations of two tasks or more to tell factors apart, "
                            "found one task");
-    return dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED);
+    TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
+    policy->normalizer->knee = t->knee;
+    return status_ok();
 }
 
 // Adds the demonstrations of the mask to those that are trained on.
@@ -276,7 +280,7 @@ Status training_set_up(Training *t, const Dataset *dataset, const char *data)
     TRY(factor_space_copy(&policy->space, dataset->space));
     TRY(factor_split_create(&policy->training, policy->space));
     TRY(factor_split_create(&policy->held_out, policy->space));
-    TRY(set_record(policy, o));
+    TRY(set_record(&t->knee, policy, o));
     TRY(hold_out(policy, o));
     Status status = training_add(t, dataset);
     if (!status.ok) return status_fail("%s: %s", data, status.text);

@@ -19,6 +19,8 @@ typedef struct Training {
     Policy *policy; // gets the averaged weights of each network that is done
     TrainConfig config;
 
+    double knee; // of the normalizer
+
     int demos;   // trained on
     float *x0;   // [demos][T][D], normalised
     int *z;      // [demos][factors of the space]

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 560, HEIGHT_MAX = 480, MARGIN = 10 };
+enum { WIDTH = 440, HEIGHT_MAX = 380, MARGIN = 6 };
 
 #define GRID       5.0  // m
 #define REACH      14.0 // m around the gates: what is farther out is not drawn
@@ -169,7 +169,7 @@ static void draw_stations(Svg *svg, const Plot *map, const GateStudy *study,
         char number[12], tip[64];
         snprintf(number, sizeof number, "%d", i + 1);
         snprintf(tip, sizeof tip, "frame %d, at %.1f s", i + 1, venue->times[i]);
-        svg_dot(svg, x, y, 8.0, end_colors[flight->end], tip);
+        svg_dot(svg, x, y, 7.5, end_colors[flight->end], tip);
         svg_text(svg, x, y + 4.0, SVG_MIDDLE, 11, "bg", number);
     }
 }

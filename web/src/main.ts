@@ -155,7 +155,8 @@ function build(report: Report): void {
     refresh();
   } else {
     const none = h('p', { class: 'notice' }, 'The results hold no tasks, so there are no flights to show.');
-    replace(main, hasRace(report) && none, ...parts.elements, notices(report));
+    if (hasRace(report)) replace(main, none, notices(report), ...parts.elements);
+    else replace(main, ...parts.elements, notices(report));
   }
 }
 

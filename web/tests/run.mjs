@@ -1,6 +1,7 @@
 // Tests of the report page in a real browser.
 //   node tests/run.mjs          on page.html, with sample data
-//   node tests/run.mjs FILE     on a page that facet report wrote, with the data in it
+//   node tests/run.mjs FILE     on a page that facet report wrote, with the data in it; of a page of
+//                               the single gate alone, the tests that need no race
 // Broken and hostile data are tried on the page's own script in both cases.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import assert from 'node:assert/strict';
 import { launch } from './browser.mjs';
-import { fill, opening, sample } from './sample.mjs';
+import { fill, gateAlone, opening, sample } from './sample.mjs';
 
 const given = process.argv[2];
 const pageFile = given ? resolve(given) : fileURLToPath(new URL('../page.html', import.meta.url));
@@ -65,7 +66,7 @@ async function open(page, options = {}) {
 }
 
 const drone = (tab) => tab.getAttribute('#viewer', 'data-drone');
-const frames = (tab) => tab.evaluate(() => Number(document.querySelector('.view').dataset.frames ?? 0));
+const frames = (tab) => tab.evaluate(() => Number(document.querySelector('.view')?.dataset.frames ?? 0));
 
 /** Waits until the view has stopped drawing. */
 async function settled(tab) {
@@ -92,12 +93,14 @@ async function variety(tab, png) {
 
 const tests = [];
 const test = (name, run) => tests.push([name, run]);
+const raceTest = (name, run) => data.tasks && test(name, run);
+const gateTest = (name, run) => data.gate && test(name, run);
 
-const feasible = data.tasks.filter((task) => task.feasible);
+const feasible = (data.tasks ?? []).filter((task) => task.feasible);
 const flownBy = (task) => data.flights.filter((flight) => data.tasks[flight.task] === task);
 const cell = (task) => `#grid button[data-task=${JSON.stringify(task.id)}]`;
 
-test('opens from disk with no error and no request', async () => {
+raceTest('opens from disk with no error and no request', async () => {
   const { tab, wrong, close } = await open(whole);
   await settled(tab);
   assert.equal(await tab.locator('#grid button').count(), data.tasks.length);
@@ -106,7 +109,7 @@ test('opens from disk with no error and no request', async () => {
   await close();
 });
 
-test('the sentence at the top has the numbers of the data', async () => {
+raceTest('the sentence at the top has the numbers of the data', async () => {
   const { tab, close } = await open(whole);
   const flights = data.flights.filter((flight) => flight.method === data.main_method && data.tasks[flight.task].held_out);
   const sum = (key) => flights.reduce((total, flight) => total + flight[key], 0);
@@ -115,7 +118,7 @@ test('the sentence at the top has the numbers of the data', async () => {
   await close();
 });
 
-test('every cell of the grid opens its task', async () => {
+raceTest('every cell of the grid opens its task', async () => {
   const { tab, wrong, close } = await open(whole);
   for (const task of data.tasks) {
     await tab.press(cell(task), 'Enter');
@@ -135,7 +138,7 @@ test('every cell of the grid opens its task', async () => {
   await close();
 });
 
-test('play advances the drone, pause stops it, scrub and speed work, and rest is idle', async () => {
+raceTest('play advances the drone, pause stops it, scrub and speed work, and rest is idle', async () => {
   const { tab, wrong, close } = await open(whole);
   await settled(tab);
   const start = await drone(tab);
@@ -161,7 +164,7 @@ test('play advances the drone, pause stops it, scrub and speed work, and rest is
   await close();
 });
 
-test('the keyboard plays, scrubs and reaches every control', async () => {
+raceTest('the keyboard plays, scrubs and reaches every control', async () => {
   const { tab, wrong, close } = await open(whole);
   await settled(tab);
   await tab.keyboard.press('ArrowRight');
@@ -200,7 +203,7 @@ test('the keyboard plays, scrubs and reaches every control', async () => {
   await close();
 });
 
-test('toggles hide and show a method in the viewer and in the figures', async () => {
+raceTest('toggles hide and show a method in the viewer and in the figures', async () => {
   const { tab, close } = await open(whole);
   await settled(tab);
   const with_ = await tab.locator('.view').screenshot();
@@ -222,7 +225,7 @@ test('toggles hide and show a method in the viewer and in the figures', async ()
   await close();
 });
 
-test('the cameras and the denoising show other pictures', async () => {
+raceTest('the cameras and the denoising show other pictures', async () => {
   const { tab, wrong, close } = await open(whole);
   await settled(tab);
   const seen = [await tab.locator('.view canvas').screenshot()];
@@ -367,8 +370,10 @@ test('both widths, light and dark: not blank, readable, nothing sticks out', asy
       const picture = await tab.screenshot({ path: join(pictures, `${name}.png`) });
       const { colours, other } = await variety(tab, picture);
       assert.ok(colours > 100 && other > 0.05, `${name} looks blank: ${colours} colours`);
-      const view = await variety(tab, await tab.locator('.view canvas').screenshot());
-      assert.ok(view.colours > 20 && view.other > 0.02, `${name}: the 3D view looks blank`);
+      if (data.tasks) {
+        const view = await variety(tab, await tab.locator('.view canvas').screenshot());
+        assert.ok(view.colours > 20 && view.other > 0.02, `${name}: the 3D view looks blank`);
+      }
       await tab.screenshot({ path: join(pictures, `${name}-full.png`), fullPage: true });
       const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${name} is ${overflow} px too wide`);
@@ -379,6 +384,119 @@ test('both widths, light and dark: not blank, readable, nothing sticks out', asy
       await close();
     }
   }
+});
+
+// ---- The single gate ----------------------------------------------------------------------------
+
+const row = (venue) => `[data-venue=${JSON.stringify(venue.name)}]`;
+
+gateTest('the single gate has a row a venue: flights from above, counts, frames in order', async () => {
+  const { tab, wrong, close } = await open(whole);
+  assert.equal(await tab.locator('.venue').count(), data.gate.venues.length);
+  for (const venue of data.gate.venues) {
+    const text = await tab.textContent(row(venue));
+    if (venue.trials) {
+      assert.ok(text.includes(`${venue.success} of ${venue.trials} through the gate`), text);
+      assert.ok(text.includes(`${venue.crash} crashed, ${venue.timeout} timed out`), text);
+    }
+    assert.equal(text.includes('zero-shot'), venue.held_out, text);
+    assert.equal(await tab.locator(`${row(venue)} svg.facet-figure`).count(), data.figures.some((figure) => figure.id === venue.figure) ? 1 : 0);
+    const pictures = await tab.locator(`${row(venue)} .frames img`).evaluateAll((images) =>
+      Promise.all(images.map((image) => image.decode().then(() => ({ alt: image.alt, wide: image.naturalWidth })))));
+    assert.equal(pictures.length, venue.frames.length);
+    pictures.forEach((picture, i) => {
+      assert.ok(picture.wide > 0, `${venue.name}: frame ${i + 1} is no picture`);
+      assert.ok(picture.alt.includes(`frame ${i + 1} at ${venue.frames[i].time.toFixed(1)} s`), picture.alt);
+    });
+  }
+  const seen = data.gate.venues.filter((venue) => venue.trials && !venue.held_out);
+  const sum = (key) => seen.reduce((total, venue) => total + venue[key], 0);
+  const result = await tab.textContent(data.tasks ? '.gate-lead .result' : '.lead .result');
+  if (seen.length) assert.ok(result.includes(`${sum('success')} of ${sum('trials')} flights`), result);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+gateTest('the single gate alone is a whole page, at both widths and in both themes', async () => {
+  for (const [width, height] of [[1280, 860], [390, 844]]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const name = `gate-${width}-${colorScheme}`;
+      const { tab, wrong, close } = await open(fill(source, gateAlone(data)), { context: { viewport: { width, height }, colorScheme } });
+      assert.equal(await tab.locator('#grid, #viewer, #task, .notice, #notices').count(), 0);
+      assert.equal(await tab.locator('.venue').count(), data.gate.venues.length);
+      const held = data.gate.venues.find((venue) => venue.held_out && venue.trials);
+      if (held) assert.ok((await tab.textContent('.lead')).includes(`${held.success} of ${held.trials} flights`));
+      const { colours, other } = await variety(tab, await tab.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }));
+      assert.ok(colours > 100 && other > 0.05, `${name} looks blank: ${colours} colours`);
+      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${name} is ${overflow} px too wide`);
+      assert.deepEqual(await contrasts(tab), [], name);
+      const hidden = await tab.locator('.venue').evaluateAll((rows) => rows.filter((part) => {
+        const button = part.querySelector('button')?.getBoundingClientRect();
+        const title = document.createRange();
+        title.selectNodeContents(part.querySelector('h3'));
+        return button && [...title.getClientRects()].some((box) => box.right > button.left && box.bottom > button.top && box.top < button.bottom);
+      }).length);
+      assert.equal(hidden, 0, `${name}: a button covers a title`);
+      assert.deepEqual(wrong, []);
+      await close();
+    }
+  }
+});
+
+gateTest('the keyboard reaches the flights of the single gate', async () => {
+  const { tab, close } = await open(fill(source, gateAlone(data)));
+  const tips = [];
+  for (let i = 0; i < 60 && tips.length < data.gate.venues.length; i++) {
+    await tab.keyboard.press('Tab');
+    if (!(await tab.evaluate(() => document.activeElement.matches('.venue [data-tip]')))) continue;
+    assert.equal(await tab.isVisible('#tip'), true);
+    const first = await tab.textContent('#tip');
+    await tab.keyboard.press('ArrowRight');
+    tips.push([first, await tab.textContent('#tip')]);
+  }
+  assert.equal(tips.length, data.gate.venues.length);
+  assert.ok(tips.some(([first, second]) => first !== second));
+  await close();
+});
+
+gateTest('broken parts of the single gate are said, and the rest is shown', async () => {
+  const broken = structuredClone(gateAlone(data));
+  const [first, second, third] = broken.gate.venues;
+  first.frames = [];
+  first.shown = null;
+  first.trials = null;
+  second.frames[1].png = 'iVBORw0KGgo" onerror="alert(1)';
+  second.figure = 'nowhere';
+  third.success += 1;
+  third.low = null;
+  third.frames = [{}, null, 7];
+  const { tab, wrong, close } = await open(fill(source, broken));
+  assert.ok((await tab.textContent(row(first))).includes('no counts'));
+  assert.ok((await tab.textContent(row(first))).includes('no camera frames'));
+  assert.ok((await tab.textContent(row(second))).includes('no flights to draw'));
+  assert.equal(await tab.locator(`${row(second)} img`).count(), second.frames.length - 1);
+  assert.ok((await tab.textContent(row(third))).includes('no counts'));
+  assert.ok((await tab.textContent('#notices')).includes('a camera frame cannot be read'));
+  assert.ok(!(await tab.innerText('body')).match(/\b(NaN|undefined|Infinity|null)\b/));
+  for (const gate of [null, [], { venues: [] }, { venues: [null, 3, {}] }, { venues: {} }]) {
+    const other = await open(fill(source, { ...broken, gate }));
+    assert.ok((await other.tab.textContent('#main')).trim().length > 0);
+    assert.deepEqual(other.wrong, []);
+    await other.close();
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+raceTest('without data of the single gate there is no such section', async () => {
+  const { gate, ...rest } = data;
+  const other = (entry) => entry.group !== 'gate';
+  const { tab, wrong, close } = await open(fill(source, { ...rest, figures: data.figures.filter(other), tables: data.tables.filter(other) }));
+  assert.equal(await tab.locator('.venue, .gate-lead').count(), 0);
+  assert.ok(!(await tab.textContent('nav')).includes('camera'));
+  assert.deepEqual(wrong, []);
+  await close();
 });
 
 // ---- Broken, partial and hostile data -----------------------------------------------------------
@@ -396,7 +514,7 @@ for (const [name, text] of [['no data', '{}'], ['broken JSON', '{"format": 1, "t
   });
 }
 
-test('parts of wrong kinds are left out and the page works', async () => {
+raceTest('parts of wrong kinds are left out and the page works', async () => {
   const small = copy();
   small.course.tracks.splice(1);
   small.tasks = small.tasks.filter((task) => task.track === 0);
@@ -423,7 +541,7 @@ test('parts of wrong kinds are left out and the page works', async () => {
   }
 });
 
-test('a missing method, null numbers and missing certificates show plain messages', async () => {
+raceTest('a missing method, null numbers and missing certificates show plain messages', async () => {
   const partial = copy();
   const gone = partial.main_method;
   const task = partial.tasks.findIndex((entry) => entry.held_out);
@@ -453,7 +571,7 @@ test('a missing method, null numbers and missing certificates show plain message
   await close();
 });
 
-test('hostile strings are shown as text and run nothing', async () => {
+raceTest('hostile strings are shown as text and run nothing', async () => {
   const evil = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>';
   const hostile = copy();
   const track = hostile.course.tracks[0];
@@ -471,6 +589,12 @@ test('hostile strings are shown as text and run nothing', async () => {
   for (const source of hostile.sources) source.note = source.name = evil;
   for (const table of hostile.tables) table.title = table.note = table.command = evil;
   for (const flight of hostile.flights) flight.end = evil;
+  for (const venue of hostile.gate?.venues ?? []) {
+    venue.name = evil;
+    venue.shown = { color: evil, gate: evil, side: evil, end: evil, duration: evil };
+    venue.frames = ['x" onerror="alert(10)', 'iVBORw0KGgo" onerror="alert(11)', 'https://example.org/i.png', ...venue.frames.map((frame) => frame.png)]
+      .map((png, i) => ({ time: i, png }));
+  }
   hostile.figures = [
     '<script>alert(4)</script>', '<g onload="alert(5)" onclick="alert(5)"><rect width="9" height="9"/></g>',
     '<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="x" onerror="alert(6)"/></body></foreignObject>',
@@ -485,7 +609,8 @@ test('hostile strings are shown as text and run nothing', async () => {
   await tab.click('#play');
   await tab.locator('figure [data-tip]').first().focus();
   await tab.waitForTimeout(300);
-  assert.equal(await tab.locator('img, iframe, object, embed, foreignObject, figure script, figure a, figure style, animate, image').count(), 0);
+  assert.equal(await tab.locator('.frames img:not([src^="data:image/png;base64,iVBORw0KGgo"])').count(), 0);
+  assert.equal(await tab.locator('img:not(.frames img), iframe, object, embed, foreignObject, figure script, figure a, figure style, animate, image').count(), 0);
   assert.equal(await tab.evaluate(() => [...document.querySelectorAll('figure *')].filter((part) => [...part.attributes].some((a) => /^on|href/i.test(a.name) || /javascript:|https:/i.test(a.value))).length), 0);
   assert.equal(await tab.locator('script').count(), 2);
   assert.ok((await tab.textContent('#grid')).includes(evil));
@@ -494,7 +619,7 @@ test('hostile strings are shown as text and run nothing', async () => {
   await close();
 });
 
-test('without WebGL a plain message stands in the viewer and the rest works', async () => {
+raceTest('without WebGL a plain message stands in the viewer and the rest works', async () => {
   const plain = await launch(flat);
   const { tab, wrong, close } = await open(whole, { browser: plain, ignore: /WebGL/ });
   assert.equal(await tab.getAttribute('#viewer', 'data-webgl'), 'no');

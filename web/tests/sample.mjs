@@ -1,6 +1,7 @@
 // Sample data in the report's format (docs/report.md), for developing and testing the page without
 // the C program. The tracks are the shipped ones; the flights are made up: smooth curves through the
-// gates with a fixed wobble a method. No number in it is a result.
+// gates with a fixed wobble a method. The single gate has the frames and counts of the file that the
+// tests of the C program read. No number in it is a result.
 import { readFileSync, readdirSync } from 'node:fs';
 
 const courses = new URL('../../courses/', import.meta.url);
@@ -88,7 +89,25 @@ function figure(id, group, title) {
   return { id, group, title, caption: 'A sample figure; its values mean nothing.', width: 800, height: 200, svg };
 }
 
+/** The single gate as the C program gives it to the page; its figures are of the sample's kind. */
+function singleGate() {
+  const file = JSON.parse(readFileSync(new URL('../../tests/report/gate.json', import.meta.url), 'utf8'));
+  const venues = Object.entries(file.venues).map(([name, counts]) => {
+    const flight = file.flights.find((entry) => entry.venue === name && entry.frames);
+    const { color, gate, side, end, duration } = flight;
+    const center = file.gates.find((entry) => entry.name === gate).center;
+    const frames = flight.frames.map(({ time, png }) => ({ time, png, distance: round(distance(flight.path[Math.floor(10 * time)], center)) }));
+    const rate = counts.success / counts.trials;
+    return {
+      name, held_out: name === file.held_out_venue, ...counts, low: rate - 0.1, high: Math.min(rate + 0.1, 1),
+      figure: `gate-${name}`, shown: { color, gate, side, end, duration }, frames,
+    };
+  });
+  return { policy: file.policy, mode: file.mode, venues };
+}
+
 export function sample() {
+  const gate = singleGate();
   const course = json('course.json');
   const gates = new Map(course.gates.map((gate) => [gate.name, gate]));
   const names = readdirSync(courses).filter((name) => /^race\d+\.json$/.test(name)).sort();
@@ -140,8 +159,9 @@ export function sample() {
     })),
     main_method: 'ours_composed',
     course: { arena: course.arena, openings: course.openings, tracks },
-    tasks, flights, denoising,
+    tasks, flights, denoising, gate,
     figures: [
+      ...gate.venues.map((venue) => figure(venue.figure, 'gate', `${venue.name} from above, sample`)),
       ...tracks.slice(0, 2).map((track) => figure(`track-${track.name}`, 'tracks', `${track.name}, sample`)),
       figure('passage', 'passage', 'Gates passed, sample'),
       { id: 'certificate', group: 'certificates', title: 'Certificate per task', caption: '', missing: 'No certificates: run facet certify.' },
@@ -163,9 +183,22 @@ export function sample() {
         rows: tasks.filter((task) => task.feasible).map((task) => [task.id, task.gates]),
         held_out: tasks.filter((task) => task.feasible).map((task) => task.held_out), ...made,
       },
+      {
+        id: 'gate-venues', group: 'gate', title: 'Trials by venue, sample', note: '',
+        columns: [{ name: 'Venue', align: 'left', decimals: null }, { name: 'Success (%)', align: 'right', decimals: 1 }],
+        rows: gate.venues.map((venue) => [venue.name, (100 * venue.success) / venue.trials]),
+        held_out: gate.venues.map((venue) => venue.held_out), ...made,
+      },
       { id: 'certificates', group: 'certificates', title: 'Certificates', note: '', missing: 'No certificates: run facet certify.' },
     ],
   };
+}
+
+/** What is left of the data when there was no race. */
+export function gateAlone({ format, version, command, colors, gate, figures, tables, messages }) {
+  const own = (entry) => entry.group === 'gate';
+  const sources = [{ id: 'gate', name: 'Single gate', state: 'read', path: null, note: 'Sample data, not results.', command: null, seed: null, version: null }];
+  return { format, version, command, sources, colors, gate, figures: figures.filter(own), tables: tables.filter(own), messages };
 }
 
 const escapes = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
