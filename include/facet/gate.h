@@ -49,7 +49,7 @@ typedef struct GateWorld {
     double heading_error;              // rad, the most that the spawn looks away: 25 degrees
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
-    double time_out;                   // s: 10
+    double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.5
 } GateWorld;
 
