@@ -209,15 +209,15 @@ static void a_killed_training_resumes(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
 
-    options.until = 40;
+    options.until = 14;
     assert_ok(train(&summary, 2, "killed", &options));
-    assert_true(summary.resumed > 2 && summary.resumed < 40);
+    assert_true(summary.resumed > 2 && summary.resumed < 14);
 
     options.resume = false;
     options.until = 2;
     assert_ok(train(&summary, 1, "straight", &options));
     options.resume = true;
-    options.until = 40;
+    options.until = 14;
     assert_ok(train(&summary, 2, "straight", &options));
     assert_same_files("straight", "killed");
     assert_same_files("straight.csv", "killed.csv");
