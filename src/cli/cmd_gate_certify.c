@@ -111,7 +111,7 @@ static Status certify_trials(FirstPlan *plans, Certifier *certifier, const GateW
 
 // ---- Numbers ------------------------------------------------------------------------------------
 
-typedef double Column(const FirstPlan *plan);
+typedef double Number(const FirstPlan *plan);
 
 static double ltv_of(const FirstPlan *p) { return bound_value(p->plan.ltv); }
 static double eps_of(const FirstPlan *p) { return p->plan.eps_s; }
@@ -119,6 +119,9 @@ static double command_bound_of(const FirstPlan *p) { return command_of(&p->plan)
 static double steps_of(const FirstPlan *p) { return bound_value(p->plan.path); }
 static double linear_of(const FirstPlan *p) { return p->plan.linear; }
 static double actual_of(const FirstPlan *p) { return p->plan.actual; }
+static double row_of(const FirstPlan *p) { return p->row_bound; }
+static double distance_of(const FirstPlan *p) { return p->distance; }
+static double reach_of(const FirstPlan *p) { return p->command_bound; }
 static double bound_of(const FirstPlan *p) { return p->bound; }
 static double gap_of(const FirstPlan *p) { return p->gap; }
 static double error_of(const FirstPlan *p) { return p->error; }
@@ -127,23 +130,31 @@ static double tube_of(const FirstPlan *p)
     return tube_radius(tube_paper_constants(), command_of(&p->plan));
 }
 
-// A column of the table, a member of the JSON, and the paper's number where it has one.
-static const struct {
+// A column of a table, and a member of the JSON.
+typedef struct Column {
     const char *head, *key;
-    Column *of;
-} columns[] = {
+    Number *of;
+} Column;
+
+enum { PLAN_COLUMNS = 7, FIRST_COLUMNS = 6, COLUMNS = PLAN_COLUMNS + FIRST_COLUMNS };
+
+static const Column columns[COLUMNS] = {
+    // Of the whole plan, normalised.
     {"C_LTV", "c_ltv", ltv_of},
     {"eps_s", "eps_s", eps_of},
-    {"C·eps", "command", command_bound_of},
+    {"C·eps", "ltv_bound", command_bound_of},
+    {"R_ss", "r_ss_default", tube_of},
     {"by steps", "path_bound", steps_of},
     {"linear", "linearised", linear_of},
     {"actual", "actual", actual_of},
-    {"R_ss", "r_ss_default", tube_of},
-    {"bound m", "first_bound_m", bound_of},
-    {"gap m", "first_gap_m", gap_of},
+    // Of the first offset, in metres after the first one.
+    {"by steps", "first_bound", row_of},
+    {"distance m", "distance_m", distance_of},
+    {"C·eps m", "first_ltv_bound_m", reach_of},
+    {"by steps m", "first_bound_m", bound_of},
+    {"actual m", "first_gap_m", gap_of},
     {"error m", "first_error_m", error_of},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
 
 // Of the finite ones among the plans' numbers.
 typedef struct Spread {
@@ -151,7 +162,7 @@ typedef struct Spread {
     double mean, least, most; // NaN without any
 } Spread;
 
-static Spread spread_of(const FirstPlan *plans, int count, Column *of)
+static Spread spread_of(const FirstPlan *plans, int count, Number *of)
 {
     Spread spread = {0, 0.0, INFINITY, -INFINITY};
     for (int i = 0; i < count; i++) {
@@ -167,7 +178,7 @@ static Spread spread_of(const FirstPlan *plans, int count, Column *of)
     return spread;
 }
 
-// ---- The table ----------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
 
 static void number_cell(Table *table, double value)
 {
@@ -180,66 +191,66 @@ static void number_cell(Table *table, double value)
         table_cell(table, size >= 100.0 ? "%.0f" : size >= 10.0 ? "%.1f" : "%.3f", value);
 }
 
-static void spread_rows(Table *table, const FirstPlan *plans, int count)
+// The paper has the range of C_LTV, and one number for all tasks of the others.
+static double paper_number(Number *of, int row)
 {
-    static const char *const names[] = {"mean", "least", "most"};
+    const PaperGateLtv *paper = &paper_gate_ltv;
+    if (of == ltv_of) return row == 0 ? paper->mean : row == 1 ? paper->least : paper->most;
+    if (row == 0 && of == eps_of) return paper->eps_s;
+    if (row == 0 && of == tube_of) return paper->r_ss;
+    return nan("");
+}
+
+// Mean, least and most of the columns, ours or the paper's.
+static void spread_rows(Table *table, const char *const names[3], const Column *of, int count,
+                        const FirstPlan *plans, int plan_count)
+{
     for (int row = 0; row < 3; row++) {
         table_cell(table, "%s", names[row]);
-        for (int c = 0; c < COLUMNS; c++) {
-            Spread s = spread_of(plans, count, columns[c].of);
+        for (int c = 0; c < count; c++) {
+            if (!plans) {
+                number_cell(table, paper_number(of[c].of, row));
+                continue;
+            }
+            Spread s = spread_of(plans, plan_count, of[c].of);
             number_cell(table, row == 0 ? s.mean : row == 1 ? s.least : s.most);
         }
     }
 }
 
-static void paper_rows(Table *table)
+static void show_table(const Column *of, int count, const FirstPlan *plans, int plan_count,
+                       const FactorSpace *space, bool with_paper)
 {
-    const PaperGateLtv *paper = &paper_gate_ltv;
-    const double ltv[] = {paper->mean, paper->least, paper->most};
-    static const char *const names[] = {"paper: mean", "least", "most"};
-    for (int row = 0; row < 3; row++) {
-        table_cell(table, "%s", names[row]);
-        number_cell(table, ltv[row]);
-        for (int c = 1; c < COLUMNS; c++) {
-            double value = columns[c].of == eps_of ? paper->eps_s : paper->r_ss;
-            bool given = row == 0 && (columns[c].of == eps_of || columns[c].of == tube_of);
-            number_cell(table, given ? value : nan(""));
-        }
-    }
-}
-
-static void show_table(const FirstPlan *plans, const GateWorld *world, const CertifyCommand *o)
-{
+    static const char *const ours[] = {"mean", "least", "most"};
+    static const char *const papers[] = {"paper: mean", "paper: least", "paper: most"};
     TableColumn heads[1 + COLUMNS] = {{"task", TABLE_LEFT}};
-    for (int c = 0; c < COLUMNS; c++) heads[1 + c] = (TableColumn){columns[c].head, TABLE_RIGHT};
-    Table *table = table_create(heads, 1 + COLUMNS);
-    for (int i = 0; i < o->tasks; i++) {
+    for (int c = 0; c < count; c++) heads[1 + c] = (TableColumn){of[c].head, TABLE_RIGHT};
+    Table *table = table_create(heads, 1 + count);
+    for (int i = 0; i < plan_count; i++) {
         char text[FACTOR_TASK_TEXT];
-        factor_task_format(text, world->space, plans[i].task, FACTOR_STYLE_VALUES);
+        factor_task_format(text, space, plans[i].task, FACTOR_STYLE_VALUES);
         table_cell(table, "%s", text);
-        for (int c = 0; c < COLUMNS; c++) number_cell(table, columns[c].of(&plans[i]));
+        for (int c = 0; c < count; c++) number_cell(table, of[c].of(&plans[i]));
     }
     table_rule(table);
-    spread_rows(table, plans, o->tasks);
-    table_rule(table);
-    paper_rows(table);
+    spread_rows(table, ours, of, count, plans, plan_count);
+    if (with_paper) {
+        table_rule(table);
+        spread_rows(table, papers, of, count, NULL, 0);
+    }
     table_print(table, stdout);
     table_destroy(table);
 }
 
 static void show(const FirstPlan *plans, const GateWorld *world, const CertifyCommand *o)
 {
-    printf("%s: the first plans of %d trials of training tasks, composed, DDIM %d, seed %llu\n\n",
-           o->policy, o->tasks, o->steps, (unsigned long long)o->common.seed);
-    show_table(plans, world, o);
-    Spread bound = spread_of(plans, o->tasks, bound_of), gap = spread_of(plans, o->tasks, gap_of);
-    Spread error = spread_of(plans, o->tasks, error_of);
-    printf("\nC·eps to R_ss are in normalised units (the paper calls its R_ss metres). The first "
-           "offset in\nmetres: composed and joint differ by %.3g (mean), the bound by steps is "
-           "finite on %d of %d plans",
-           gap.mean, bound.count, o->tasks);
-    if (bound.count > 0) printf(" (mean %.3g)", bound.mean);
-    printf(",\nand the offset itself is off by %.3g (mean).\n", error.mean);
+    printf("%s, composed, DDIM %d, seed %llu\n\nFirst plans of %d trials of training tasks, in "
+           "normalised units (the paper calls R_ss metres)\n\n",
+           o->policy, o->steps, (unsigned long long)o->common.seed, o->tasks);
+    show_table(columns, PLAN_COLUMNS, plans, o->tasks, world->space, true);
+    printf("\nTheir first offset: bounds in metres (— where they pass the sampler's clip), the "
+           "actual\ndifference of composed and joint, and the error of the offset itself\n\n");
+    show_table(columns + PLAN_COLUMNS, FIRST_COLUMNS, plans, o->tasks, world->space, false);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -250,10 +261,7 @@ static Json *json_from_first_plan(const FirstPlan *plan, const GateWorld *world)
     for (int f = 0; f < GATE_FACTORS; f++)
         json_set_string(object, factor_name(world->space, f),
                         factor_value_name(world->space, f, plan->task.value[f]));
-    json_set_number(object, "distance_m", plan->distance);
     for (int c = 0; c < COLUMNS; c++) json_set_number(object, columns[c].key, columns[c].of(plan));
-    json_set_number(object, "first_bound", plan->row_bound);
-    json_set_number(object, "first_command_m", plan->command_bound);
     if (plan->plan.ltv.step >= 0) {
         char text[80];
         snprintf(text, sizeof text, "C_LTV is not finite at step %d of %d", plan->plan.ltv.step + 1,
