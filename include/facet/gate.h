@@ -49,7 +49,7 @@ typedef struct GateWorld {
     double heading_error;              // rad, the most that the spawn looks away: 25 degrees
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
-    double time_out;                   // s: 10
+    double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.5
 } GateWorld;
 
@@ -230,10 +230,11 @@ typedef struct GateFlyer {
     const char *open;     // a factor that is never shown, or NULL
 } GateFlyer;
 
-GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
-
-// Whether a policy sees this world: its factors, its camera's frames, and chunks of offsets.
+// Whether a policy can fly in this world: it sees the world's frames, has the world's factors, and
+// answers with offsets. The refusal says what it is instead.
 Status gate_check_policy(const GateWorld *world, const Policy *policy);
+
+GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
 
 // Which noise of the trial's seed the plan at a frame starts from (PolicySampling.numbers).
 uint64_t gate_plan_number(const GateTrial *trial, int frame);

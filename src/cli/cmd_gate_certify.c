@@ -318,7 +318,6 @@ static Status certify(const GateWorld *world, const Policy *policy, CertifyComma
     Certifier *certifier = NULL;
     ThreadPool *pool;
     TRY(certify_check_policy(policy));
-    TRY(gate_check_policy(world, policy));
     if (factor_split_count(policy_training(policy)) == 0)
         return status_fail("%s: expected tasks that it was trained on, found none", o->policy);
     o->steps = policy_sampling_steps(policy, &how);
@@ -371,7 +370,7 @@ int cmd_gate_certify(int argc, char **argv)
     GateWorld *world = NULL;
     Policy *policy = NULL;
     Status status = gate_world_create(&world, o.common.courses);
-    if (status.ok) status = policy_load(&policy, o.policy);
+    if (status.ok) status = gate_policy_load(&policy, world, o.policy);
     if (status.ok) status = certify(world, policy, &o);
     policy_destroy(policy);
     gate_world_destroy(world);

@@ -11,7 +11,6 @@ typedef struct PolicyPilot {
     ThreadPool *pool;      // of one thread: flights are what runs side by side
 } PolicyPilot;
 
-// The policy must have the world's factors, so that a task means the same to both.
 Status gate_check_policy(const GateWorld *world, const Policy *policy)
 {
     int width, height;

@@ -57,6 +57,26 @@ static void a_report_of_nothing_but_flights(void **state)
     json_free(document);
 }
 
+static void the_single_gate_joins_the_report(void **state)
+{
+    (void)state;
+    Run result = run("report " SAMPLE
+                     "--out gate.html --json data.json --figures figures --gate " TEST_SOURCE
+                     "/tests/report/gate.json");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_true(exists("gate.html") && exists("figures/gate-pool.svg"));
+    Json *document;
+    assert_ok(json_read(&document, "data.json"));
+    JsonRef root = json_root(document, "data"), gate, venues;
+    int count;
+    assert_ok(json_member(&gate, &root, "gate"));
+    assert_ok(json_member(&venues, &gate, "venues"));
+    assert_ok(json_length(&count, &venues));
+    assert_int_equal(count, 4);
+    json_free(document);
+}
+
 static void a_race_writes_its_page(void **state)
 {
     (void)state;
@@ -97,6 +117,11 @@ static void bad_input_is_one_line(void **state)
     assert_false(exists("no.html"));
     assert_fails("report " SAMPLE "--out no.html --certify missing.json", 1,
                  "facet report: missing.json: cannot open: No such file or directory\n");
+    assert_fails(
+        "report " SAMPLE "--out no.html --gate broken.json", 1,
+        "facet report: broken.json: line 2: expected valid JSON, found the end of the text\n");
+    assert_fails("report " SAMPLE "--out no.html --gate missing.json", 1,
+                 "facet report: missing.json: cannot open: No such file or directory\n");
     assert_fails("report " SAMPLE "--out broken.json/page.html", 1,
                  "facet report: broken.json: expected a folder, found something else\n");
     assert_fails("race " SAMPLE "--report broken.json/page.html", 1,
@@ -108,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_of_nothing_but_flights),
+        cmocka_unit_test(the_single_gate_joins_the_report),
         cmocka_unit_test(a_race_writes_its_page),
         cmocka_unit_test(bad_input_is_one_line),
     };

@@ -200,7 +200,7 @@ static void test_refused_shapes(void **state)
     refuse(config, "a width from 8 to 2048, found 0");
     Status status = encoder_config_find(&config, "smal");
     assert_false(status.ok);
-    assert_string_equal(status.text, "no encoder 'smal': small, resnet18");
+    assert_string_equal(status.text, "no encoder 'smal': small, resnet18, resnet18-torchvision");
 }
 
 int main(void)
