@@ -141,6 +141,9 @@ typedef struct GateWatch {
 Status gate_fly(GateFlight *flight, const GateWorld *world, const GateTrial *trial,
                 const GatePilot *pilot, const GateWatch *watch);
 
+// The frame [height][width][3] that a pilot of this trial sees first.
+void gate_first_frame(uint8_t *rgb, const GateWorld *world, const GateTrial *trial);
+
 // ---- Many trials ------------------------------------------------------------------------------
 
 // Makes a pilot for each thread, since a pilot has room for one flight at a time. `release` may be
@@ -232,6 +235,9 @@ typedef struct GateFlyer {
 Status gate_check_policy(const GateWorld *world, const Policy *policy);
 
 GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
+
+// Which noise of the trial's seed the plan at a frame starts from (PolicySampling.numbers).
+uint64_t gate_plan_number(const GateTrial *trial, int frame);
 
 // ---- Training -----------------------------------------------------------------------------------
 
