@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- facet gate eval --------------------------------------------------------------------------
 
@@ -25,33 +24,23 @@ typedef struct EvalCommand {
     char command[1024];
 } EvalCommand;
 
-// The tasks of patterns as a set.
-static Status tasks_matching(FactorSplit **split, const GateWorld *world, const TextList *patterns)
-{
-    TRY(factor_split_create(split, world->space));
-    for (int i = 0; i < patterns->count; i++) {
-        FactorTask task;
-        TRY(factor_task_parse(&task, world->space, patterns->items[i], FACTOR_MISSING_NULL));
-        TRY(factor_split_add_matching(*split, task));
-    }
-    return status_ok();
-}
-
 // Held out are the tasks of the patterns, or those that the policy says.
 static Status choose(GateTrials *trials, const GateWorld *world, const Policy *policy,
                      const EvalCommand *o)
 {
     FactorSplit *listed = NULL, *skipped = NULL;
     int tasks = (int)factor_task_count(world->space);
-    Status status = tasks_matching(&listed, world, &o->hold_out);
-    if (status.ok) status = tasks_matching(&skipped, world, &o->skip);
+    Status status = gate_tasks_matching(&listed, world, &o->hold_out);
+    if (status.ok) status = gate_tasks_matching(&skipped, world, &o->skip);
     const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
-    for (int i = 0; status.ok && i < tasks; i++) {
-        FactorTask task = factor_task_at(world->space, i);
-        bool left_out = factor_split_contains(held_out, task);
+    // Held-out tasks come first: their spawns do not depend on how many others are flown.
+    for (int i = 0; status.ok && i < 2 * tasks; i++) {
+        FactorTask task = factor_task_at(world->space, i % tasks);
+        bool left_out = i < tasks;
         int count = left_out ? o->held_out : o->train;
         if (factor_split_contains(skipped, task)) continue;
+        if (factor_split_contains(held_out, task) != left_out) continue;
         for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
     }
     factor_split_destroy(listed);
@@ -212,8 +201,9 @@ int cmd_gate_eval(int argc, char **argv)
     interrupt_watch();
     GateWorld *world = NULL;
     Policy *policy = NULL;
-    Status status = gate_world_create(&world, o.common.courses);
-    if (status.ok) status = policy_load(&policy, o.policy);
+    Status status = o.common.json ? file_check(o.common.json) : status_ok();
+    if (status.ok) status = gate_world_create(&world, o.common.courses);
+    if (status.ok) status = gate_policy_load(&policy, world, o.policy);
     if (status.ok) status = evaluate(world, policy, &o);
     policy_destroy(policy);
     gate_world_destroy(world);
@@ -323,7 +313,7 @@ static int make_demos(const Study *s, int protocol)
     static Step step;
     char out[STEP_WORD_SIZE];
     step_file(out, s->folder, demo_files[protocol]);
-    if (access(out, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(out)) return EXIT_DONE;
     step_begin(&step, "gate demos");
     step_pair(&step, "--out", out);
     step_number(&step, "--flights", s->demos);
@@ -340,7 +330,7 @@ static int train_model(const Study *s, const Model *model)
     step_file(out, s->folder, model->file);
     snprintf(file, sizeof file, "%.90s.ckpt", model->file);
     step_file(checkpoint, s->folder, file);
-    if (access(out, F_OK) == 0 && access(checkpoint, F_OK) != 0) return EXIT_DONE;
+    if (file_exists(out) && !file_exists(checkpoint)) return EXIT_DONE;
     step_begin(&step, "gate train");
     step_file(file, s->folder, demo_files[model->protocol]);
     step_pair(&step, "--data", file);
@@ -362,8 +352,8 @@ static int train_model(const Study *s, const Model *model)
     return step_run(&step, cmd_gate_train);
 }
 
-// The paper's numbers of trials: 180 in the training venues and 120 in pool. Within-venue, 120 of
-// training tasks and 200 of held-out ones.
+// The paper's numbers of trials: 180 in the training venues and 120 in pool, for ablations pool
+// alone. Within-venue, 120 of training tasks and 200 of held-out ones.
 static int evaluate_row(const Study *s, const Row *row)
 {
     static Step step;
@@ -371,14 +361,17 @@ static int evaluate_row(const Study *s, const Row *row)
     int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
     int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
     step_file(json, s->folder, row->file);
-    if (access(json, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(json)) return EXIT_DONE;
     step_begin(&step, "gate eval");
     step_file(file, s->folder, models[row->model].file);
     step_pair(&step, "--policy", file);
     step_pair(&step, "--mode", row->mode);
     if (row->open) step_pair(&step, "--open", row->open);
     add_hold_outs(&step, grouping);
-    step_number(&step, "--train", s->train ? s->train : train);
+    if (row->protocol == ALL_TASKS)
+        step_pair(&step, "--train", "0");
+    else
+        step_number(&step, "--train", s->train ? s->train : train);
     step_number(&step, "--held-out", s->held_out ? s->held_out : held_out);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_pair(&step, "--json", json);
@@ -423,7 +416,12 @@ static Status read_rates(Rates *rates, const Study *s, const Row *row)
 
 static void rate_cells(Table *table, const GateTally *tally)
 {
-    double all = tally->trials ? tally->trials : 1;
+    if (tally->trials == 0) {
+        table_cell(table, "—");
+        table_cell(table, "%s", "");
+        return;
+    }
+    double all = tally->trials;
     table_cell(table, "%.1f (%.1f)", 100.0 * tally->ends[GATE_SUCCESS] / all,
                100.0 * tally->ends[GATE_CRASH] / all);
     table_cell(table, "%.0f–%.0f", 100.0 * tally->low[GATE_SUCCESS],

@@ -115,6 +115,8 @@ static void image_backward(Pass *pass)
     keypoints_backward(pass->g, image_bordered(last, 0), dpooled,
                        w->softmax + image * softmax_size(e), w->pooled + image * width);
     mean_pool_backward(pass->g, image_bordered(last, 0), dpooled + 2 * last.channels);
+    if (e->config.flat)
+        column_sums(pass->g, dpooled + ENCODER_POOLS * last.channels, 1, (int)softmax_size(e));
     for (int b = e->block_count - 1; b >= 0; b--) {
         int level = e->units[e->blocks[b].first].level;
         int below = b > 0 ? e->units[e->blocks[b - 1].first].level : 0;

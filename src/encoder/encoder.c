@@ -28,9 +28,10 @@ static const struct {
       .stem_stride = 2,
       .stages = 3,
       .channels = {32, 64, 64},
-      .strides = {2, 2, 1},
+      .strides = {2, 2, 2},
       .blocks = 1,
       .groups = 8,
+      .flat = true,
       .features = 128}},
     {"resnet18", RESNET18(32)},
     {"resnet18-torchvision", RESNET18(0)},
@@ -50,6 +51,18 @@ Status encoder_config_find(EncoderConfig *config, const char *name)
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", known[i].name);
     }
     return status_fail("no encoder '%s': %s", name, names);
+}
+
+bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
+{
+    bool same = a->width == b->width && a->height == b->height && a->shrink == b->shrink &&
+                a->stem_channels == b->stem_channels && a->stem_kernel == b->stem_kernel &&
+                a->stem_stride == b->stem_stride && a->stem_pool == b->stem_pool &&
+                a->stages == b->stages && a->blocks == b->blocks && a->groups == b->groups &&
+                a->frozen == b->frozen && a->features == b->features;
+    for (int s = 0; same && s < a->stages; s++)
+        same = a->channels[s] == b->channels[s] && a->strides[s] == b->strides[s];
+    return same;
 }
 
 // ---- Checks -------------------------------------------------------------------------------------

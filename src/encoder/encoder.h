@@ -2,7 +2,7 @@
 //
 //   stem     h = act(norm(conv(image)))            kernel and stride of the stem, then a max pool
 //   stage s  blocks of  h <- act(skip(h) + norm(conv(act(norm(conv(h))))))
-//   head     y = W [keypoints(h); mean(h)] + b
+//   head     y = W [keypoints(h); mean(h); h] + b          h itself only where the config says so
 //
 // Convolutions in stages have kernel 3; a stage's first block takes its stride, and where the shape
 // changes the skip is a strided 1x1 convolution with a norm. The norm is GroupNorm, or none (the
@@ -34,6 +34,7 @@ typedef struct EncoderConfig {
     int blocks;   // a stage
     int groups;   // of GroupNorm; 0 for convolutions with a bias and no norm
     int frozen;   // how many of stem, stage 1, stage 2, ... keep their weights in training
+    bool flat;    // the head takes the last activation whole as well
     int features; // width of the result
 } EncoderConfig;
 
@@ -41,6 +42,8 @@ typedef struct EncoderConfig {
 // stem and the first two stages frozen; "resnet18-torchvision" is the same without a norm, for
 // imported weights (encoder/torchvision.h). A failure names the known ones.
 Status encoder_config_find(EncoderConfig *config, const char *name);
+
+bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b);
 
 typedef struct Encoder Encoder; // the shape, and its table of tensors
 

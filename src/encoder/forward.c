@@ -157,6 +157,7 @@ static void run_head(const Pass *pass, Real *features)
     Real *softmax = work_part(w->softmax, softmax_size(e), w->train, pass->image, pass->worker);
     keypoints_forward(pooled, softmax, h, s);
     mean_pool_forward(pooled + 2 * s.channels, h, s);
+    if (e->config.flat) image_take(pooled + ENCODER_POOLS * s.channels, h, s);
     memcpy(features, w->params + e->head_bias, (size_t)count * sizeof *features);
     gemm_packed(features, count, pooled, width, w->pack_head, 1, count, width, true);
 }

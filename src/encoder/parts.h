@@ -41,7 +41,8 @@ struct Encoder {
     size_t trained_from;
 };
 
-// Rows of the head's input: keypoints along u and along v, and the mean.
+// The head's input: keypoints along u and along v and the mean, [channels] each, then the last
+// activation, dense, where the head takes it.
 enum { ENCODER_POOLS = 3 };
 
 static inline ImageShape encoder_last(const Encoder *e)
@@ -51,7 +52,9 @@ static inline ImageShape encoder_last(const Encoder *e)
 
 static inline int encoder_pooled_width(const Encoder *e)
 {
-    return ENCODER_POOLS * encoder_last(e).channels;
+    ImageShape last = encoder_last(e);
+    int flat = e->config.flat ? last.height * last.width : 0;
+    return (ENCODER_POOLS + flat) * last.channels;
 }
 
 static inline bool encoder_trains(const Encoder *e, int level) { return level >= e->config.frozen; }

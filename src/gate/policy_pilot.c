@@ -11,8 +11,7 @@ typedef struct PolicyPilot {
     ThreadPool *pool;      // of one thread: flights are what runs side by side
 } PolicyPilot;
 
-// The policy must have the world's factors, so that a task means the same to both.
-static Status check(const GateWorld *world, const Policy *policy)
+Status gate_check_policy(const GateWorld *world, const Policy *policy)
 {
     int width, height;
     if (!policy_sees(policy))
@@ -45,11 +44,16 @@ static FactorTask shown_task(const PolicyPilot *pilot, FactorTask task)
     return task;
 }
 
+uint64_t gate_plan_number(const GateTrial *trial, int frame)
+{
+    enum { FRAME_BITS = 12 };
+    return (trial->number << FRAME_BITS) + (uint64_t)frame;
+}
+
 static Status plan(double *offsets, void *context, const GateView *view)
 {
     PolicyPilot *pilot = context;
-    enum { FRAME_BITS = 12 };
-    uint64_t number = (view->trial->number << FRAME_BITS) + (uint64_t)view->frame;
+    uint64_t number = gate_plan_number(view->trial, view->frame);
     FactorTask task = shown_task(pilot, view->trial->task);
     PolicySampling how = pilot->flyer->how;
     how.seed = view->trial->seed;
@@ -80,7 +84,7 @@ static Status make(GatePilot *out, void *context, int worker)
 {
     (void)worker;
     const GateFlyer *flyer = context;
-    TRY(check(flyer->world, flyer->policy));
+    TRY(gate_check_policy(flyer->world, flyer->policy));
     PolicyPilot *pilot = calloc(1, sizeof *pilot);
     if (!pilot) return status_fail("out of memory for a pilot");
     pilot->flyer = flyer;
