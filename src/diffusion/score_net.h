@@ -57,7 +57,7 @@ typedef struct ScoreNet {
 Status score_net_create(ScoreNet **net, ScoreNetConfig config);
 void score_net_free(ScoreNet *net);
 
-// The width of the vector that the condition is computed from, and where the context starts in it.
+// Where the context starts in the vector that the condition is computed from, and its whole width.
 static inline int score_context_at(const ScoreNetConfig *config)
 {
     return config->time_width + config->factors * config->embed;
