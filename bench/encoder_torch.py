@@ -93,8 +93,9 @@ def one():
     torch.set_num_threads(THREADS)
 
 
-print(f"PyTorch {torch.__version__}, {name}, {sum(p.numel() for p in net.parameters())} parameters, "
-      f"{THREADS} threads, {rounds} rounds")
+parameters = sum(p.numel() for p in net.parameters())
+print(f"PyTorch {torch.__version__}, {name}, {parameters} parameters, {THREADS} threads, "
+      f"{rounds} rounds")
 both(), forward(), one()
 rows = {"forward": ([], []), "forward+backward": ([], []), "one image": ([], [])}
 for _ in range(rounds):

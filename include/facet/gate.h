@@ -227,6 +227,10 @@ typedef struct GateFlyer {
     const char *open;     // a factor that is never shown, or NULL
 } GateFlyer;
 
+// Whether a policy can fly in this world: it sees the world's frames, has the world's factors, and
+// answers with offsets. The refusal says what it is instead.
+Status gate_check_policy(const GateWorld *world, const Policy *policy);
+
 GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
 
 // ---- Training -----------------------------------------------------------------------------------

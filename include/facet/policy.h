@@ -66,7 +66,7 @@ typedef struct PolicyRecord {
     double jitter;           // strength of the changes of exposure and colour in training
     bool frozen_encoder;     // kept as it was
     long updates;            // done, over all networks
-    double loss;             // mean of the last epoch
+    double loss;             // mean of the last epoch, or the last tenth if it sees
 } PolicyRecord;
 
 PolicyMethod policy_method(const Policy *policy);
@@ -172,7 +172,7 @@ typedef struct TrainOptions {
     const char *version;       // of the program, for the record
 
     // Only for policies that see.
-    const char *encoder;      // "small" or "resnet18"
+    const char *encoder;      // "small" or "resnet18"; it must be given
     const char *encoder_from; // a policy whose encoder is taken over and kept as it is
     int draws;                // of noise for each frame of a batch
     double jitter;            // strength of random exposure, contrast and colour; below 0 for none
@@ -187,7 +187,7 @@ typedef struct TrainSummary {
     int epochs;
     long updates;   // of all networks
     long resumed;   // of those, done in earlier runs
-    double loss;    // mean of the last epoch
+    double loss;    // mean of the last epoch, or tenth of a policy that sees
     double seconds; // of this run
 } TrainSummary;
 

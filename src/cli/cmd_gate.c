@@ -176,14 +176,11 @@ static Json *gates_json(const GateWorld *world)
 
 // ---- The command ------------------------------------------------------------------------------
 
-// The venue whose tasks training left out, all of them; "" when there is none.
-static const char *held_out_venue(const GateWorld *world, const GateTrials *trials)
+// The venue that training never showed; "" when there is none.
+static const char *held_out_venue(const GateWorld *world, const Policy *policy)
 {
-    for (int v = 0; v < world->venue_count; v++) {
-        int count = gate_trials_tally(trials, v, -1).trials;
-        if (count > 0 && gate_trials_tally(trials, v, 1).trials == count)
-            return venue_name(world->venues[v]);
-    }
+    for (int v = 0; policy && v < world->venue_count; v++)
+        if (!policy_knows(policy, GATE_FACTOR_VENUE, v)) return venue_name(world->venues[v]);
     return "";
 }
 
@@ -195,7 +192,7 @@ static Json *document_of(const GateTrials *trials, const GateFlyer *flyer, Trail
     json_set_string(document, "policy", flyer->policy ? o->policy : "expert");
     json_set_string(document, "mode", o->mode);
     json_set(document, "venues", json_from_venues(world, trials));
-    json_set_string(document, "held_out_venue", held_out_venue(world, trials));
+    json_set_string(document, "held_out_venue", held_out_venue(world, flyer->policy));
     json_set(document, "gates", gates_json(world));
     json_set_number(document, "half_width", venue_half_width(world->venues[0]));
     for (int i = 0; i < trials->count; i++) json_push(flights, flight_json(trials, i, &trails[i]));
@@ -257,8 +254,9 @@ static Status run(GateCommand *o)
     TRY(policy_mode_parse(&flyer.how.mode, o->mode));
     if (!o->no_report) TRY(file_make_parent(o->report));
     if (!o->no_report) TRY(file_check(o->report));
+    if (o->common.json) TRY(file_check(o->common.json));
     Status status = gate_world_create(&world, o->common.courses);
-    if (status.ok && !o->expert) status = policy_load(&policy, o->policy);
+    if (status.ok && !o->expert) status = gate_policy_load(&policy, world, o->policy);
     flyer.world = world;
     flyer.policy = policy;
     if (status.ok) status = fly(&trials, &flyer, o);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- facet gate eval --------------------------------------------------------------------------
 
@@ -25,26 +24,14 @@ typedef struct EvalCommand {
     char command[1024];
 } EvalCommand;
 
-// The tasks of patterns as a set.
-static Status tasks_matching(FactorSplit **split, const GateWorld *world, const TextList *patterns)
-{
-    TRY(factor_split_create(split, world->space));
-    for (int i = 0; i < patterns->count; i++) {
-        FactorTask task;
-        TRY(factor_task_parse(&task, world->space, patterns->items[i], FACTOR_MISSING_NULL));
-        TRY(factor_split_add_matching(*split, task));
-    }
-    return status_ok();
-}
-
 // Held out are the tasks of the patterns, or those that the policy says.
 static Status choose(GateTrials *trials, const GateWorld *world, const Policy *policy,
                      const EvalCommand *o)
 {
     FactorSplit *listed = NULL, *skipped = NULL;
     int tasks = (int)factor_task_count(world->space);
-    Status status = tasks_matching(&listed, world, &o->hold_out);
-    if (status.ok) status = tasks_matching(&skipped, world, &o->skip);
+    Status status = gate_tasks_matching(&listed, world, &o->hold_out);
+    if (status.ok) status = gate_tasks_matching(&skipped, world, &o->skip);
     const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
     for (int i = 0; status.ok && i < tasks; i++) {
@@ -212,8 +199,9 @@ int cmd_gate_eval(int argc, char **argv)
     interrupt_watch();
     GateWorld *world = NULL;
     Policy *policy = NULL;
-    Status status = gate_world_create(&world, o.common.courses);
-    if (status.ok) status = policy_load(&policy, o.policy);
+    Status status = o.common.json ? file_check(o.common.json) : status_ok();
+    if (status.ok) status = gate_world_create(&world, o.common.courses);
+    if (status.ok) status = gate_policy_load(&policy, world, o.policy);
     if (status.ok) status = evaluate(world, policy, &o);
     policy_destroy(policy);
     gate_world_destroy(world);
@@ -323,7 +311,7 @@ static int make_demos(const Study *s, int protocol)
     static Step step;
     char out[STEP_WORD_SIZE];
     step_file(out, s->folder, demo_files[protocol]);
-    if (access(out, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(out)) return EXIT_DONE;
     step_begin(&step, "gate demos");
     step_pair(&step, "--out", out);
     step_number(&step, "--flights", s->demos);
@@ -340,7 +328,7 @@ static int train_model(const Study *s, const Model *model)
     step_file(out, s->folder, model->file);
     snprintf(file, sizeof file, "%.90s.ckpt", model->file);
     step_file(checkpoint, s->folder, file);
-    if (access(out, F_OK) == 0 && access(checkpoint, F_OK) != 0) return EXIT_DONE;
+    if (file_exists(out) && !file_exists(checkpoint)) return EXIT_DONE;
     step_begin(&step, "gate train");
     step_file(file, s->folder, demo_files[model->protocol]);
     step_pair(&step, "--data", file);
@@ -371,7 +359,7 @@ static int evaluate_row(const Study *s, const Row *row)
     int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
     int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
     step_file(json, s->folder, row->file);
-    if (access(json, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(json)) return EXIT_DONE;
     step_begin(&step, "gate eval");
     step_file(file, s->folder, models[row->model].file);
     step_pair(&step, "--policy", file);

@@ -11,22 +11,17 @@
 static Status tasks_left(FactorTask **tasks, int *count, const GateWorld *world,
                          const TextList *hold_out)
 {
-    FactorSplit *split;
+    FactorSplit *left_out = NULL;
     int64_t all = factor_task_count(world->space);
     *count = 0;
     *tasks = calloc((size_t)all, sizeof **tasks);
     if (!*tasks) return status_fail("out of memory for %lld tasks", (long long)all);
-    Status status = factor_split_create(&split, world->space);
-    for (int i = 0; status.ok && i < hold_out->count; i++) {
-        FactorTask task;
-        status = factor_task_parse(&task, world->space, hold_out->items[i], FACTOR_MISSING_NULL);
-        if (status.ok) status = factor_split_add_matching(split, task);
-    }
+    Status status = gate_tasks_matching(&left_out, world, hold_out);
     for (int64_t i = 0; status.ok && i < all; i++) {
         FactorTask task = factor_task_at(world->space, i);
-        if (!factor_split_contains(split, task)) (*tasks)[(*count)++] = task;
+        if (!factor_split_contains(left_out, task)) (*tasks)[(*count)++] = task;
     }
-    factor_split_destroy(split);
+    factor_split_destroy(left_out);
     if (status.ok && *count == 0) status = status_fail("expected tasks to fly, found all held out");
     return status;
 }
@@ -56,8 +51,8 @@ static Status write_demos(const DemosCommand *o, const GateWorld *world)
         status = gate_collect_file(o->out, world, &collection, NULL, pool, progress);
         progress_end(progress);
     }
-    if (status.ok)
-        printf("%s: %d flights of %d tasks\n", o->out, o->flights, collection.task_count);
+    int flown = o->flights < collection.task_count ? o->flights : collection.task_count;
+    if (status.ok) printf("%s: %d flights of %d tasks\n", o->out, o->flights, flown);
     pool_destroy(pool);
     free(tasks);
     return status;
@@ -106,12 +101,9 @@ typedef struct TrainCommand {
     char command[POLICY_TEXT];
 } TrainCommand;
 
-static Status train(TrainCommand *o)
+static Status set_training(TrainCommand *o)
 {
-    GateWorld *world;
-    TrainSummary summary;
     TrainOptions *train = &o->training.train;
-    TRY(policy_method_parse(&train->method, o->method));
     train->hold_out = o->hold_out.items;
     train->hold_out_count = o->hold_out.count;
     train->updates = o->updates;
@@ -121,27 +113,45 @@ static Status train(TrainCommand *o)
     train->command = o->command;
     train->version = FACET_VERSION;
     train->precision = POLICY_FP16;
+    return policy_method_parse(&train->method, o->method);
+}
+
+static void show_training(const TrainSummary *summary, const TrainCommand *o)
+{
+    printf("%s: %s, %.2f M parameters\n"
+           "%d frames of %d tasks, %ld updates (%ld in this run), %.1f s of training\n"
+           "loss of the last tenth %.5f\n",
+           o->out, o->method, 1e-6 * (double)summary->parameters, summary->demos, summary->tasks,
+           summary->updates, summary->updates - summary->resumed, summary->seconds, summary->loss);
+}
+
+static Status write_training(const TrainSummary *summary, const TrainCommand *o)
+{
+    Json *document = json_object();
+    json_set_string(document, "policy", o->out);
+    json_set_string(document, "method", o->method);
+    json_set_number(document, "frames", summary->demos);
+    json_set_number(document, "tasks", summary->tasks);
+    json_set_number(document, "parameters", (double)summary->parameters);
+    json_set_number(document, "updates", (double)summary->updates);
+    json_set_number(document, "loss", summary->loss);
+    json_set_number(document, "seconds", summary->seconds);
+    json_set_uint64(document, "seed", o->common.seed);
+    return json_write(document, o->common.json);
+}
+
+static Status train(TrainCommand *o)
+{
+    GateWorld *world;
+    TrainSummary summary;
+    TRY(set_training(o));
+    if (o->common.json) TRY(file_check(o->common.json));
     TRY(gate_world_create(&world, o->common.courses));
     Status status = gate_train(&summary, world, o->data, o->out, &o->training);
     gate_world_destroy(world);
     if (!status.ok) return status;
-    printf("%s: %s, %.2f M parameters\n"
-           "%d frames of %d tasks, %ld updates (%ld in this run), %.1f s of training\n"
-           "loss of the last pass %.5f\n",
-           o->out, o->method, 1e-6 * (double)summary.parameters, summary.demos, summary.tasks,
-           summary.updates, summary.updates - summary.resumed, summary.seconds, summary.loss);
-    if (!o->common.json) return status_ok();
-    Json *document = json_object();
-    json_set_string(document, "policy", o->out);
-    json_set_string(document, "method", o->method);
-    json_set_number(document, "frames", summary.demos);
-    json_set_number(document, "tasks", summary.tasks);
-    json_set_number(document, "parameters", (double)summary.parameters);
-    json_set_number(document, "updates", (double)summary.updates);
-    json_set_number(document, "loss", summary.loss);
-    json_set_number(document, "seconds", summary.seconds);
-    json_set_uint64(document, "seed", o->common.seed);
-    return json_write(document, o->common.json);
+    show_training(&summary, o);
+    return o->common.json ? write_training(&summary, o) : status_ok();
 }
 
 int cmd_gate_train(int argc, char **argv)
@@ -175,7 +185,7 @@ int cmd_gate_train(int argc, char **argv)
                    "frames an update, 0 for the recipe's 32"),
         option_int("draws", &train_options->draws, "N", 0, 64,
                    "of noise a frame, 0 for the recipe's 4"),
-        option_double("jitter", &train_options->jitter, "X", -1.0, 10.0,
+        option_double("jitter", &train_options->jitter, "X", -1.0, 1.0,
                       "strength of random light and colour, 0 for the recipe's 1, -1 for none"),
         option_double("knee", &train_options->knee, "M", -1.0, 1e6,
                       "offsets beyond it count by their ratios, 0 for the recipe's 1, -1 for none"),

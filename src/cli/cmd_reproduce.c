@@ -9,7 +9,6 @@
 #include <facet/course.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Reproduction {
     CommonOptions common;
@@ -23,7 +22,7 @@ typedef struct Reproduction {
 static int make_demos(const Reproduction *r, const char *demos)
 {
     static Step step;
-    if (access(demos, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(demos)) return EXIT_DONE;
     step_begin(&step, "demos");
     step_pair(&step, "--out", demos);
     if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
@@ -48,7 +47,7 @@ static int train_policy(const Reproduction *r, const char *demos, int index)
     static Step step;
     char out[STEP_WORD_SIZE], task[2 * COURSE_NAME_MAX];
     step_file(out, r->folder, trainings[index].file);
-    if (access(out, F_OK) == 0) return EXIT_DONE;
+    if (file_exists(out)) return EXIT_DONE;
     step_begin(&step, "train");
     step_pair(&step, "--data", demos);
     step_pair(&step, "--out", out);

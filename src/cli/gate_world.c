@@ -12,6 +12,36 @@ bool shipped_gate_policy(char path[FILE_PATH_MAX])
     return access(path, R_OK) == 0;
 }
 
+Status gate_policy_load(Policy **policy, const GateWorld *world, const char *path)
+{
+    TRY(policy_load(policy, path));
+    Status status = gate_check_policy(world, *policy);
+    if (status.ok) return status;
+    policy_destroy(*policy);
+    *policy = NULL;
+    return status_fail("%s: %s", path, status.text);
+}
+
+static Status add_patterns(FactorSplit *tasks, const GateWorld *world, const TextList *patterns)
+{
+    for (int i = 0; i < patterns->count; i++) {
+        FactorTask task;
+        TRY(factor_task_parse(&task, world->space, patterns->items[i], FACTOR_MISSING_NULL));
+        TRY(factor_split_add_matching(tasks, task));
+    }
+    return status_ok();
+}
+
+Status gate_tasks_matching(FactorSplit **tasks, const GateWorld *world, const TextList *patterns)
+{
+    TRY(factor_split_create(tasks, world->space));
+    Status status = add_patterns(*tasks, world, patterns);
+    if (status.ok) return status;
+    factor_split_destroy(*tasks);
+    *tasks = NULL;
+    return status;
+}
+
 Status gate_trials_fly(GateTrials *trials, GateFlyer *flyer, const GateWatch *watches,
                        const CommonOptions *common)
 {

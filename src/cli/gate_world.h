@@ -17,6 +17,12 @@ int cmd_gate_study(int argc, char **argv);
 // The file of the gate policy that ships with Facet; false when none does.
 bool shipped_gate_policy(char path[FILE_PATH_MAX]);
 
+// Loads a policy that can fly in this world.
+Status gate_policy_load(Policy **policy, const GateWorld *world, const char *path);
+
+// The tasks that any of the patterns matches, such as venue=pool. The caller destroys the set.
+Status gate_tasks_matching(FactorSplit **tasks, const GateWorld *world, const TextList *patterns);
+
 // Flies all trials; watches [count], or NULL.
 Status gate_trials_fly(GateTrials *trials, GateFlyer *flyer, const GateWatch *watches,
                        const CommonOptions *common);

@@ -53,6 +53,18 @@ Status encoder_config_find(EncoderConfig *config, const char *name)
     return status_fail("no encoder '%s': %s", name, names);
 }
 
+bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
+{
+    bool same = a->width == b->width && a->height == b->height && a->shrink == b->shrink &&
+                a->stem_channels == b->stem_channels && a->stem_kernel == b->stem_kernel &&
+                a->stem_stride == b->stem_stride && a->stem_pool == b->stem_pool &&
+                a->stages == b->stages && a->blocks == b->blocks && a->groups == b->groups &&
+                a->frozen == b->frozen && a->features == b->features;
+    for (int s = 0; same && s < a->stages; s++)
+        same = a->channels[s] == b->channels[s] && a->strides[s] == b->strides[s];
+    return same;
+}
+
 // ---- Checks -------------------------------------------------------------------------------------
 
 static Status expect(const char *what, int found, int low, int high)

@@ -43,6 +43,8 @@ typedef struct EncoderConfig {
 // imported weights (encoder/torchvision.h). A failure names the known ones.
 Status encoder_config_find(EncoderConfig *config, const char *name);
 
+bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b);
+
 typedef struct Encoder Encoder; // the shape, and its table of tensors
 
 Status encoder_create(Encoder **encoder, EncoderConfig config);

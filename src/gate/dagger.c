@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ROUND_SEEDS 1000003u // keeps the flights of the rounds apart
 
@@ -22,8 +21,6 @@ typedef struct Dagger {
     char files[1 + GATE_ROUNDS_MAX][FILE_PATH_MAX]; // [r], the frames of round r
     char checkpoint[FILE_PATH_MAX];
 } Dagger;
-
-static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 // The update after which round r = 1, 2, ... flies.
 static long updates_before(const GateTraining *options, int round)
@@ -81,6 +78,9 @@ static Status fly(const Dagger *d, int round)
         pool_destroy(pool);
     }
     policy_destroy(policy);
+    if (!status.ok && interrupt_requested())
+        return status_fail("interrupted in round %d of %d: --resume continues from %s", round,
+                           d->options->rounds, d->checkpoint);
     return status;
 }
 
@@ -91,23 +91,27 @@ static Status check(const Dagger *d)
         return status_fail("expected 0 to %d rounds of DAgger, found %d", GATE_ROUNDS_MAX,
                            o->rounds);
     for (int r = 1; r <= o->rounds && !o->train.resume; r++)
-        if (exists(d->files[r]))
+        if (file_exists(d->files[r]))
             return status_fail("%s: there is an unfinished training: --resume continues it, and "
                                "removing the file gives it up",
                                d->files[r]);
     return status_ok();
 }
 
+// A training that is complete is left as it is, once it is known to be this one.
+static Status keep(TrainSummary *summary, const Dagger *d)
+{
+    return policy_train_images(summary, &d->demos, 1, d->out, &d->options->train);
+}
+
+// All stages of training, with flights between them.
 static Status run(TrainSummary *summary, const Dagger *d)
 {
     const GateTraining *o = d->options;
-    TRY(check(d));
-    if (o->train.resume && exists(d->out) && !exists(d->checkpoint)) // complete
-        return policy_train_images(summary, &d->demos, 1, d->out, &o->train);
     long resumed = -1;
     double seconds = 0.0;
     for (int next = 1; next <= o->rounds + 1; next++) {
-        if (next <= o->rounds && exists(d->files[next])) continue; // flown already
+        if (next <= o->rounds && file_exists(d->files[next])) continue; // flown already
         TRY(train(summary, d, next));
         if (resumed < 0) resumed = summary->resumed;
         seconds += summary->seconds;
@@ -115,7 +119,6 @@ static Status run(TrainSummary *summary, const Dagger *d)
     }
     summary->resumed = resumed;
     summary->seconds = seconds;
-    for (int r = 1; r <= o->rounds; r++) remove(d->files[r]);
     return status_ok();
 }
 
@@ -127,5 +130,9 @@ Status gate_train(TrainSummary *summary, const GateWorld *world, const char *dem
     snprintf(d.checkpoint, sizeof d.checkpoint, "%s.ckpt", out);
     for (int r = 1; r <= GATE_ROUNDS_MAX; r++)
         snprintf(d.files[r], sizeof d.files[r], "%s.round%d.h5", out, r);
-    return run(summary, &d);
+    TRY(check(&d));
+    bool complete = training->train.resume && file_exists(d.out) && !file_exists(d.checkpoint);
+    TRY(complete ? keep(summary, &d) : run(summary, &d));
+    for (int r = 1; r <= training->rounds; r++) remove(d.files[r]);
+    return status_ok();
 }

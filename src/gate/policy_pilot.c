@@ -11,8 +11,7 @@ typedef struct PolicyPilot {
     ThreadPool *pool;      // of one thread: flights are what runs side by side
 } PolicyPilot;
 
-// The policy must have the world's factors, so that a task means the same to both.
-static Status check(const GateWorld *world, const Policy *policy)
+Status gate_check_policy(const GateWorld *world, const Policy *policy)
 {
     int width, height;
     if (!policy_sees(policy))
@@ -80,7 +79,7 @@ static Status make(GatePilot *out, void *context, int worker)
 {
     (void)worker;
     const GateFlyer *flyer = context;
-    TRY(check(flyer->world, flyer->policy));
+    TRY(gate_check_policy(flyer->world, flyer->policy));
     PolicyPilot *pilot = calloc(1, sizeof *pilot);
     if (!pilot) return status_fail("out of memory for a pilot");
     pilot->flyer = flyer;

@@ -14,6 +14,9 @@
 
 // ---- Checkpoints --------------------------------------------------------------------------------
 
+// All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
+// table, with a prefix before each name.
+enum { STATE_BLOCKS = 4 };
 static const char *const block_names[STATE_BLOCKS] = {"weights.", "m.", "v.", "average."};
 
 static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optimizer *optimizer)
@@ -24,8 +27,8 @@ static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optim
     blocks[3] = optimizer->ema;
 }
 
-void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
-                   const char *prefix)
+static void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
+                          const char *prefix)
 {
     float *blocks[STATE_BLOCKS];
     char name[SAFETENSORS_NAME_SIZE];
@@ -37,7 +40,8 @@ void state_sources(TensorSource *sources, float *params, const Optimizer *optimi
     }
 }
 
-Status state_read(float *params, Optimizer *optimizer, const Safetensors *file, const char *prefix)
+static Status state_read(float *params, Optimizer *optimizer, const Safetensors *file,
+                         const char *prefix)
 {
     float *blocks[STATE_BLOCKS];
     char name[SAFETENSORS_NAME_SIZE];
@@ -56,7 +60,7 @@ static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, i
     snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.200s", prefix);
 }
 
-void checkpoint_set_number(Json *metadata, const char *key, double value)
+static void checkpoint_set_number(Json *metadata, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
@@ -86,6 +90,7 @@ Status checkpoint_write(Training *t)
     Json *metadata = policy_metadata(policy, CHECKPOINT_FORMAT);
     checkpoint_set_number(metadata, "at_network", t->network);
     checkpoint_set_number(metadata, "at_update", (double)t->trainer->optimizer->updates);
+    checkpoint_set_number(metadata, "at_total", (double)t->total);
     checkpoint_set_number(metadata, "at_tail", t->tail);
     checkpoint_set_number(metadata, "at_losses", t->losses);
     Status status = safetensors_write(t->checkpoint, metadata, sources, count);
@@ -129,8 +134,8 @@ Status checkpoint_matches(Policy *policy, const Safetensors *file, const char *p
     return status;
 }
 
-Status checkpoint_number(double *out, const Safetensors *file, const char *path, const char *key,
-                         double max)
+static Status checkpoint_number(double *out, const Safetensors *file, const char *path,
+                                const char *key, double max)
 {
     const char *text = safetensors_metadata(file, key);
     char *end;
@@ -168,16 +173,31 @@ Status checkpoint_read(Training *t, Safetensors **file, long *update)
     return status;
 }
 
+// A run of another length has another schedule. The number of epochs is among the settings, but
+// not that of the updates of a policy that sees.
+static Status check_length(const Training *t, const Safetensors *file, long update)
+{
+    double total = (double)t->total;
+    if (safetensors_metadata(file, "at_total"))
+        TRY(checkpoint_number(&total, file, t->checkpoint, "at_total", 1e15));
+    if ((long)total != t->total)
+        return status_fail("%s: expected a training of %ld updates, found one of %ld",
+                           t->checkpoint, t->total, (long)total);
+    long last = t->options->until ? t->options->until : t->total;
+    if (update > last)
+        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, last,
+                           update);
+    return status_ok();
+}
+
 Status checkpoint_read_trainer(Training *t, const Safetensors *file, long update)
 {
+    TRY(check_length(t, file, update));
     TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
     if (t->seer) {
         TRY(state_read(t->seer->params, t->seer->optimizer, file, ENCODER_PREFIX));
         t->seer->optimizer->updates = t->seer->frozen ? 0 : update;
     }
-    if (update > t->total)
-        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, t->total,
-                           update);
     t->trainer->optimizer->updates = update;
     return status_ok();
 }

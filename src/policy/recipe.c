@@ -120,7 +120,6 @@ static Status set_record(double *knee, Policy *policy, const TrainOptions *o)
     record->seed = o->seed;
     record->epochs = o->epochs ? o->epochs : recipe->epochs;
     record->batch = o->batch ? o->batch : recipe->batch;
-    record->draws = 1;
     record->rate = o->rate > 0.0 ? o->rate : recipe->rate;
     record->rate_floor = recipe->rate_floor;
     record->warmup = recipe->warmup;

@@ -4,7 +4,8 @@
 // u batch + r in the endless sequence of epochs, so the update's number says all about the data,
 // and a batch may reach over the end of an epoch. A network with n demos takes
 // ceil(epochs n / batch) updates; for knet, n is the demos with the network's value, as in the
-// paper, which trains every network for the same number of epochs of its own subset.
+// paper, which trains every network for the same number of epochs of its own subset. A policy that
+// sees takes the number of updates that it is told, as its frames become more on the way.
 #include "policy/training.h"
 
 #include "diffusion/streams.h"
@@ -14,7 +15,6 @@
 #include <facet/rng.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,7 +66,7 @@ static Status take_encoder(Training *t)
     const EncoderConfig *wanted = encoder_config(t->policy->encoder);
     if (!other->encoder)
         status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
-    else if (memcmp(encoder_config(other->encoder), wanted, sizeof *wanted) != 0)
+    else if (!encoder_config_equal(encoder_config(other->encoder), wanted))
         status =
             status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
     else
@@ -139,8 +139,7 @@ static Status take_step(TrainReport *report, Training *t, ThreadPool *pool)
 
 static Status diverged(const Training *t, const TrainReport *report)
 {
-    struct stat info;
-    bool kept = stat(t->checkpoint, &info) == 0;
+    bool kept = file_exists(t->checkpoint);
     return status_fail("training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
                        "lower rate may help",
                        report->update, t->total, report->loss, report->grad_norm,
@@ -175,19 +174,26 @@ static void show(Display *display, const Training *t, double loss)
     progress_add(display->progress, 1, note);
 }
 
+// The updates at the end whose mean loss is the training's: the last epoch, or a tenth where frames
+// join on the way and an epoch grows.
+static long updates_at_end(const Training *t)
+{
+    long updates = t->images ? t->total / 10 : t->member_count / t->config.batch;
+    if (updates > t->total) updates = t->total;
+    return updates < 1 ? 1 : updates;
+}
+
 static Status train_network(Training *t, ThreadPool *pool, Display *display)
 {
     long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
     long until = t->options->until ? t->options->until : t->total;
-    long last_epoch = t->member_count / t->config.batch; // updates
-    if (last_epoch > t->total) last_epoch = t->total;
-    if (last_epoch < 1) last_epoch = 1;
+    long at_end = updates_at_end(t);
     while (t->trainer->optimizer->updates < until) {
         long update = t->trainer->optimizer->updates;
         TrainReport report;
         TRY(take_step(&report, t, pool));
         if (!report.finite) return diverged(t, &report);
-        if (report.update > t->total - last_epoch) t->tail += report.loss;
+        if (report.update > t->total - at_end) t->tail += report.loss;
         TRY(log_row(t, &report, update * t->config.batch / t->member_count));
         show(display, t, report.loss);
         if (interrupt_requested()) return interrupted(t);
@@ -199,7 +205,7 @@ static Status train_network(Training *t, ThreadPool *pool, Display *display)
         memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
                t->policy->net->table.size * sizeof(float));
     if (until < t->total) return checkpoint_write(t);
-    t->losses += t->tail / (double)last_epoch;
+    t->losses += t->tail / (double)at_end;
     t->tail = 0.0;
     return status_ok();
 }
@@ -238,12 +244,6 @@ static long updates_before(const Training *t, int network, long update)
     return update;
 }
 
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
 static Status finish(Training *t)
 {
     PolicyRecord *record = &t->policy->record;
@@ -253,7 +253,7 @@ static Status finish(Training *t)
     TRY(log_close(t));
     TRY(policy_save(t->policy, t->out, t->options->precision));
     if (!whole) return status_ok();
-    if (exists(t->checkpoint) && unlink(t->checkpoint) != 0)
+    if (file_exists(t->checkpoint) && unlink(t->checkpoint) != 0)
         return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
     return status_ok();
 }
@@ -280,7 +280,7 @@ static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
 {
     Safetensors *file = NULL;
     long update = 0;
-    if (exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
+    if (file_exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
     Status status = log_open(t, t->network, update);
     summary->resumed = updates_before(t, t->network, update);
     long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
@@ -296,7 +296,7 @@ static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
 // A resumed training that is complete already is left as it is.
 static Status finished_before(bool *finished, Training *t)
 {
-    *finished = t->options->resume && !exists(t->checkpoint) && exists(t->out);
+    *finished = t->options->resume && !file_exists(t->checkpoint) && file_exists(t->out);
     if (!*finished) return status_ok();
     Safetensors *file;
     Policy *policy;
@@ -307,12 +307,17 @@ static Status finished_before(bool *finished, Training *t)
     TRY(policy_load(&policy, t->out));
     t->policy->record = policy->record;
     policy_destroy(policy);
+    long done = t->policy->record.updates, all = t->options->updates;
+    if (t->images && done != all)
+        return status_fail("%s: expected a training of %ld updates or its checkpoint, found the "
+                           "policy after %ld and no checkpoint",
+                           t->out, all, done);
     return status_ok();
 }
 
 static Status check_files(Training *t)
 {
-    if (exists(t->checkpoint) && !t->options->resume)
+    if (file_exists(t->checkpoint) && !t->options->resume)
         return status_fail("%s: there is an unfinished training: --resume continues it, and "
                            "removing the file gives it up",
                            t->checkpoint);
@@ -386,6 +391,9 @@ Status policy_train(TrainSummary *summary, const char *data, const char *out,
 {
     Training t;
     Dataset *dataset;
+    if (options->encoder)
+        return status_fail("expected no encoder for demonstrations without frames, found '%s'",
+                           options->encoder);
     TRY(begin(summary, &t, out, options));
     TRY(dataset_read(&dataset, data));
     Status status = training_set_up(&t, dataset, data);
@@ -449,7 +457,8 @@ Status policy_train_images(TrainSummary *summary, const char *const *files, int 
     Training t;
     if (options->method == POLICY_KNET)
         return status_fail("expected one network for a policy that sees, found the method knet");
-    if (options->updates < 1 || options->until > options->updates)
+    if (!options->encoder) return status_fail("expected an encoder for frames, found none");
+    if (options->updates < 1 || options->until < 0 || options->until > options->updates)
         return status_fail("expected 1 update or more and a stop before the last, found %ld and "
                            "%ld",
                            options->updates, options->until);

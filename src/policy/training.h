@@ -43,7 +43,7 @@ typedef struct Training {
     int64_t *batch_frames; // [batch]
     uint8_t *batch_rgb;    // [batch][height][width][3]
 
-    double tail;   // sum of the losses of its last epoch's updates so far
+    double tail;   // sum of the losses of its last updates so far
     double losses; // sum of the mean last losses of the networks before it
 
     FILE *log;
@@ -79,18 +79,6 @@ Status checkpoint_read_trainer(Training *training, const Safetensors *file, long
 // differs. The record's texts become those of the file.
 Status checkpoint_matches(Policy *policy, const Safetensors *file, const char *path,
                           const char *format);
-
-// A number of the metadata, exactly: from 0 to max.
-void checkpoint_set_number(Json *metadata, const char *key, double value);
-Status checkpoint_number(double *out, const Safetensors *file, const char *path, const char *key,
-                         double max);
-
-// All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
-// table, with `prefix` before each name.
-enum { STATE_BLOCKS = 4 };
-void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
-                   const char *prefix);
-Status state_read(float *params, Optimizer *optimizer, const Safetensors *file, const char *prefix);
 
 // Opens OUT.csv with the rows up to this network and update, which is (0, 0) for a new training.
 Status log_open(Training *training, int network, long update);

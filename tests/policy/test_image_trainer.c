@@ -1,5 +1,5 @@
-// Training a policy that sees: it learns where things are, the same bits on any number of threads
-// and after a resume, frozen parts that stay, and wrong settings.
+// Updates of a policy that sees: it learns where things are, the same bits on any number of threads,
+// frozen parts that stay, and wrong settings. Whole trainings are in test_train_images.c.
 #include "policies.h"
 #include "policy/image_trainer.h"
 
@@ -195,57 +195,6 @@ static void same_bits_on_any_thread_count(void **state)
     teardown(&one);
 }
 
-static void a_resume_continues(void **state)
-{
-    (void)state;
-    for (int frozen = 0; frozen < 2; frozen++) {
-        Fixture whole, part;
-        Safetensors *file;
-        setup(&whole, 2, 1.0, frozen, 0);
-        setup(&part, 1, 1.0, frozen, 0);
-        steps(&whole, 3);
-        assert_ok(image_trainer_save(whole.trainer, "state",
-                                     policy_metadata(whole.policy, CHECKPOINT_FORMAT)));
-        assert_ok(safetensors_read(&file, "state"));
-        assert_ok(image_trainer_load(part.trainer, file, "state"));
-        assert_int_equal(image_trainer_updates(part.trainer), 3);
-        steps(&whole, 3);
-        steps(&part, 3);
-        assert_same_state(part.trainer, whole.trainer);
-        safetensors_free(file);
-        teardown(&whole);
-        teardown(&part);
-    }
-}
-
-static void states_of_others_are_refused(void **state)
-{
-    (void)state;
-    Fixture f;
-    Safetensors *file;
-    setup(&f, 1, 1.0, false, 0);
-    ImageTrainer *other;
-    Encoder *encoder;
-    EncoderConfig config = tiny_encoder(FEATURES);
-    config.stem_channels = 4;
-    assert_ok(encoder_create(&encoder, config));
-    assert_ok(image_trainer_create(&other, encoder, f.policy->net, &f.policy->schedule,
-                                   tiny_config(), 1.0, false, 1));
-    assert_ok(image_trainer_save(f.trainer, "state", json_object()));
-    assert_ok(safetensors_read(&file, "state"));
-    assert_refused(image_trainer_load(other, file, "state"), "encoder.weights.stem.weight");
-    safetensors_free(file);
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    assert_ok(policy_save(policy, "policy", POLICY_FP32));
-    assert_ok(safetensors_read(&file, "policy"));
-    assert_refused(image_trainer_load(f.trainer, file, "policy"), "policy: at_update: expected");
-    safetensors_free(file);
-    policy_destroy(policy);
-    image_trainer_free(other);
-    encoder_free(encoder);
-    teardown(&f);
-}
-
 static void frozen_parts_stay(void **state)
 {
     (void)state;
@@ -309,8 +258,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_policy_learns_where_to_look, clean_folder),
         cmocka_unit_test(same_bits_on_any_thread_count),
-        cmocka_unit_test_teardown(a_resume_continues, clean_folder),
-        cmocka_unit_test_teardown(states_of_others_are_refused, clean_folder),
         cmocka_unit_test(frozen_parts_stay),
         cmocka_unit_test(not_finite_updates_nothing),
         cmocka_unit_test(wrong_settings_are_refused),
