@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     for (int i = -1; i < rounds; i++) { // the first round warms up
         int slot = i < 0 ? 0 : i;
         double t0 = wall_seconds();
-        sampler_predict(p, sampler, x, 50, COMPOSE_FACTORS, NULL, z, 1, pool);
+        sampler_predict(p, sampler, x, 50, COMPOSE_FACTORS, NULL, z, NULL, 1, pool);
         double t1 = wall_seconds();
         score_jacobian(out, jacobian, sampler_work(sampler), pool);
         double t2 = wall_seconds();

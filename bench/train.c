@@ -70,13 +70,13 @@ int main(int argc, char **argv)
         double t0 = wall_seconds();
         pool_for(pool, threads, square_task, matrices);
         double t1 = wall_seconds();
-        TrainReport report = trainer_step(trainer, x0, z, pool);
+        TrainReport report = trainer_step(trainer, x0, z, NULL, pool);
         double t2 = wall_seconds();
-        TrainReport report2 = trainer_step(composed, x0, z, pool);
+        TrainReport report2 = trainer_step(composed, x0, z, NULL, pool);
         double t3 = wall_seconds();
         sampler_noise(x, 1, 0, size);
         sampler_load(sampler, trainer->params, pool);
-        must(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, pool));
+        must(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, NULL, 1, pool));
         double t4 = wall_seconds();
         if (!report.finite || !report2.finite) must(status_fail("the loss is not finite"));
         peak[slot] = t1 - t0, train[slot] = t2 - t1, ours[slot] = t3 - t2, sample[slot] = t4 - t3;

@@ -62,7 +62,7 @@ static void print_case(const Policy *policy, FactorTask task, ThreadPool *pool)
     ScoreWork *work;
     must(score_work_create(&work, policy->net, rows));
     score_load(work, policy->params[0], pool);
-    score_forward(out, work, x, t, z, rows, pool);
+    score_forward(out, work, x, t, z, NULL, rows, pool);
     score_work_free(work);
 
     Json *line = json_object(), *times = json_array(), *values = json_array();

@@ -55,6 +55,9 @@ Status venue_find_color(int *color, const Venue *venue, const char *name);
 // points.
 bool venue_blocked(const Venue *venue, Vec3 from_world, Vec3 to_world);
 
+// The distance from a point to the nearest solid surface, m, or `reach` when none is nearer.
+double venue_clearance(const Venue *venue, Vec3 point_world, double reach);
+
 // ---- The camera -------------------------------------------------------------------------------
 
 typedef struct Camera {

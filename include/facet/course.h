@@ -77,6 +77,9 @@ typedef struct GateResult {
     double speed; // m/s, at the crossing
 } GateResult;
 
+// Whether the motion crosses the gate's plane along its normal, and where in [0, 1].
+bool gate_crossed(double *fraction, const Gate *gate, Vec3 before, Vec3 after);
+
 // Follows one flight past the gates of one track.
 typedef struct Referee {
     const Track *track;

@@ -109,6 +109,7 @@ Status factor_split_create(FactorSplit **split, const FactorSpace *space);
 void factor_split_destroy(FactorSplit *split);
 
 Status factor_split_add(FactorSplit *split, FactorTask task); // a second time changes nothing
+Status factor_split_add_matching(FactorSplit *split, FactorTask task); // a null stands for all
 bool factor_split_contains(const FactorSplit *split, FactorTask task);
 int factor_split_count(const FactorSplit *split);
 FactorTask factor_split_task(const FactorSplit *split, int index); // in the order of their indices

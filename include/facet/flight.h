@@ -22,6 +22,9 @@ typedef struct Gusts {
     uint64_t seed, stream;
 } Gusts;
 
+// The wind after one more interval (s), exactly discretised.
+Vec3 gust_next(Vec3 wind, const Gusts *gusts, double interval, Rng *rng);
+
 // What a flight takes place in. All of it is constant during the flight.
 typedef struct FlightSetup {
     const QuadModel *model;

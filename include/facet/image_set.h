@@ -2,8 +2,8 @@
 //
 // A file holds N frames: images [N][height][width][3] in bytes, compressed, one chunk a frame;
 // actions [N][T][D], what the expert does from there; tasks [N][K], values of the factors; flights
-// [N], which flight of the file a frame belongs to. Attributes carry the factor space (JSON), the
-// names of the action channels, and free text settings. h5py reads it with no help.
+// [N], which flight of the file a frame belongs to. Attributes carry the factor space (JSON) and a
+// text of settings. h5py reads it with no help.
 //
 // A writer adds frames one after the other and keeps no more than a few in memory; the file gets
 // its name when it is complete. A set may be several files with one factor space and one shape:

@@ -4,6 +4,10 @@
 //
 // The ends of the range map to -1 and 1 and back without rounding. Values outside the range are
 // not clipped.
+//
+// With a knee k > 0 the same is done to asinh(x / k) instead of x, so that equal steps of y are
+// equal steps of x near 0 and equal factors of x far beyond k: errors count by their size near 0,
+// and relative to x elsewhere.
 #ifndef FACET_NORMALIZER_H
 #define FACET_NORMALIZER_H
 
@@ -18,6 +22,7 @@ typedef struct Normalizer {
     int dim;     // channels
     double *min; // [dim]
     double *max; // [dim], equal to min where the channel is constant
+    double knee; // k of all channels; 0, as it is made, for none
 } Normalizer;
 
 // What becomes of a channel whose range is not above the rounding of its values

@@ -11,6 +11,7 @@
 #include <facet/normalizer.h>
 #include <facet/pool.h>
 #include <facet/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,8 +62,11 @@ typedef struct PolicyRecord {
     double rate, rate_floor; // peak learning rate, and the part of it left at the end
     double drop[FACTOR_MAX]; // probability that a factor is null
     double composed_weight;  // of the composed loss
+    int draws;               // rows a sample; 1 unless the policy sees
+    double jitter;           // strength of the changes of exposure and colour in training
+    bool frozen_encoder;     // kept as it was
     long updates;            // done, over all networks
-    double loss;             // mean of the last epoch
+    double loss;             // mean of the last epoch, or the last tenth if it sees
 } PolicyRecord;
 
 PolicyMethod policy_method(const Policy *policy);
@@ -77,7 +81,15 @@ int policy_noise_steps(const Policy *policy);   // of training; no sampler takes
 int policy_default_steps(const Policy *policy); // of sampling
 double policy_default_temperature(const Policy *policy);
 int policy_networks(const Policy *policy);      // 1, or those of POLICY_KNET
-size_t policy_parameters(const Policy *policy); // of all networks
+size_t policy_parameters(const Policy *policy); // of all networks and of the encoder
+
+// A policy that sees takes a frame of its camera beside the task: an encoder turns the frame into
+// the features that condition the network. The size of its frames in pixels; a frame of another
+// size is refused.
+bool policy_sees(const Policy *policy);
+void policy_frame_size(const Policy *policy, int *width, int *height); // of one that sees
+int policy_frame_shrink(const Policy *policy); // frames are averaged over shrink x shrink pixels
+Status policy_check_frame(const Policy *policy, int width, int height);
 
 // Whether training showed this value. A task with a value that it did not is refused.
 bool policy_knows(const Policy *policy, int factor, int value);
@@ -117,9 +129,23 @@ Status policy_noise_levels(double *levels, const Policy *policy, const PolicySam
 // leaves that factor open. Without numbers, the noise of a plan follows from the seed, its task and
 // how many plans of this call before it have the same task: what else is sampled with it changes
 // nothing, and neither does the number of threads. Several threads may sample from one policy, each
-// with its own pool.
+// with its own pool; a NULL pool is the calling thread alone.
 Status policy_sample(double *actions, const Policy *policy, const FactorTask *tasks, int plans,
                      const PolicySampling *sampling, ThreadPool *pool);
+
+// Sampling again and again, such as a plan a frame: weights are packed and memory is made once, and
+// a sampling allocates nothing. It is made for `plans` at once (more are taken in batches) and for
+// pools of up to `threads` threads. The policy must outlive its runners, and they share nothing
+// else: each of several threads may have its own. Destroy accepts NULL.
+typedef struct PolicyRunner PolicyRunner;
+Status policy_runner_create(PolicyRunner **runner, const Policy *policy, int plans, int threads);
+void policy_runner_destroy(PolicyRunner *runner);
+
+// What policy_sample gives, to the bit. A policy that sees takes frames [plans][height][width][3]
+// of its camera, one a plan; for any other they are NULL.
+Status policy_runner_sample(double *actions, PolicyRunner *runner, const FactorTask *tasks,
+                            const uint8_t *frames, int plans, const PolicySampling *how,
+                            ThreadPool *pool);
 
 // ---- Training -----------------------------------------------------------------------------------
 
@@ -141,8 +167,17 @@ typedef struct TrainOptions {
     bool quiet;
     PolicyPrecision precision; // of the finished policy
     long checkpoint_every;     // updates
+    double knee;               // of the normalizer (facet/normalizer.h); below 0 for none
     const char *command;       // for the record
     const char *version;       // of the program, for the record
+
+    // Only for policies that see.
+    const char *encoder;      // "small" or "resnet18"; it must be given
+    const char *encoder_from; // a policy whose encoder is taken over and kept as it is
+    int draws;                // of noise for each frame of a batch
+    double jitter;            // strength of random exposure, contrast and colour; below 0 for none
+    long updates;             // in all, instead of epochs
+    long until;               // stop after this one, to go on later with more frames; 0 for the end
 } TrainOptions;
 
 typedef struct TrainSummary {
@@ -152,7 +187,7 @@ typedef struct TrainSummary {
     int epochs;
     long updates;   // of all networks
     long resumed;   // of those, done in earlier runs
-    double loss;    // mean of the last epoch
+    double loss;    // mean of the last epoch, or tenth of a policy that sees
     double seconds; // of this run
 } TrainSummary;
 
@@ -162,6 +197,13 @@ typedef struct TrainSummary {
 // with a line that says so.
 Status policy_train(TrainSummary *summary, const char *data, const char *out,
                     const TrainOptions *options);
+
+// The same for a policy that sees, on the frames of image sets (facet/image_set.h), trained for a
+// number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of pool's.
+// Ranges and training tasks are those of the first file. Training that stops at `until` writes the
+// policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.
+Status policy_train_images(TrainSummary *summary, const char *const *files, int count,
+                           const char *out, const TrainOptions *options);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,8 @@ static bool flush_to_disk(const char *path, int flags)
     return !failed || error == EINVAL; // some filesystems have nothing to sync
 }
 
+bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
 static bool is_folder(const char *path)
 {
     struct stat info;

@@ -38,6 +38,8 @@ Status file_write(const char *path, const void *bytes, size_t size);
 // Reads a whole text file, zero-terminated; the caller frees *text.
 Status file_read(char **text, size_t *size, const char *path);
 
+bool file_exists(const char *path);
+
 // Makes a folder, with the folders above it that are missing. One that is there is fine.
 Status file_make_folder(const char *path);
 Status file_make_parent(const char *path); // the folder that a file is to stand in

@@ -2,12 +2,12 @@
 // Paeth's predictor, which suits photographs.
 #include "base/png.h"
 
+#include "base/deflate.h"
 #include "base/file.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { CHANNELS = 3, SIGNATURE = 8, HEADER = 13, CHUNK_EXTRA = 12, FILTER_PAETH = 4 };
 
@@ -23,7 +23,7 @@ static uint8_t *put_chunk(uint8_t *to, const char *type, const uint8_t *data, si
     put_u32(to, (uint32_t)size);
     memcpy(to + 4, type, 4);
     if (size) memmove(to + 8, data, size);
-    return put_u32(to + 8 + size, (uint32_t)crc32(0, to + 4, (uInt)(4 + size)));
+    return put_u32(to + 8 + size, deflate_crc32(to + 4, 4 + size));
 }
 
 // Whichever of left, above and above-left is nearest to left + above - above-left.
@@ -48,28 +48,39 @@ static void filter_rows(uint8_t *out, const uint8_t *rgb, size_t stride, int hei
     }
 }
 
-Status png_write(const char *path, const uint8_t *rgb, int width, int height)
+Status png_encode(uint8_t **bytes, size_t *size, const uint8_t *rgb, int width, int height)
 {
     assert(width > 0 && height > 0);
     static const uint8_t signature[SIGNATURE] = {137, 'P', 'N', 'G', '\r', '\n', 26, '\n'};
     size_t stride = (size_t)width * CHANNELS, raw_size = (stride + 1) * (size_t)height;
-    uLong room = compressBound(raw_size);
+    size_t room = deflate_room(raw_size);
+    Deflater *deflater = deflater_create(DEFLATE_SMALL);
     uint8_t *raw = malloc(raw_size);
     uint8_t *file = malloc(SIGNATURE + HEADER + 3 * CHUNK_EXTRA + room);
-    Status status = status_fail("%s: out of memory for a picture of %dx%d", path, width, height);
-    if (raw && file) {
+    bool done = raw && file && deflater;
+    if (done) {
         uint8_t header[HEADER] = {[8] = 8, [9] = 2}; // eight bits a channel, red green blue
         put_u32(put_u32(header, (uint32_t)width), (uint32_t)height);
         memcpy(file, signature, SIGNATURE);
         uint8_t *end = put_chunk(file + SIGNATURE, "IHDR", header, HEADER);
         filter_rows(raw, rgb, stride, height);
-        if (compress2(end + 8, &room, raw, raw_size, 9) == Z_OK) {
-            end = put_chunk(end, "IDAT", end + 8, room);
-            end = put_chunk(end, "IEND", NULL, 0);
-            status = file_write(path, file, (size_t)(end - file));
-        }
+        end = put_chunk(end, "IDAT", end + 8, deflater_pack(end + 8, deflater, raw, raw_size));
+        end = put_chunk(end, "IEND", NULL, 0);
+        *size = (size_t)(end - file);
     }
+    deflater_destroy(deflater);
     free(raw);
-    free(file);
+    if (!done) free(file);
+    *bytes = done ? file : NULL;
+    return done ? status_ok() : status_fail("out of memory for a picture of %dx%d", width, height);
+}
+
+Status png_write(const char *path, const uint8_t *rgb, int width, int height)
+{
+    uint8_t *bytes;
+    size_t size;
+    TRY(png_encode(&bytes, &size, rgb, width, height));
+    Status status = file_write(path, bytes, size);
+    free(bytes);
     return status;
 }

@@ -1,11 +1,16 @@
-// Pictures as PNG files. zlib stands behind png.c alone.
+// Pictures as PNG files.
 #ifndef FACET_BASE_PNG_H
 #define FACET_BASE_PNG_H
 
 #include <facet/status.h>
+#include <stddef.h>
 #include <stdint.h>
 
-// Writes height rows of width pixels of red, green and blue, atomically.
+// The bytes of the file for height rows of width pixels of red, green and blue; the caller frees
+// them.
+Status png_encode(uint8_t **bytes, size_t *size, const uint8_t *rgb, int width, int height);
+
+// Writes such a file, atomically.
 Status png_write(const char *path, const uint8_t *rgb, int width, int height);
 
 #endif

@@ -114,10 +114,14 @@ void pool_destroy(ThreadPool *pool)
     free(pool);
 }
 
-int pool_threads(const ThreadPool *pool) { return pool->threads; }
+int pool_threads(const ThreadPool *pool) { return pool ? pool->threads : 1; }
 
 void pool_for(ThreadPool *pool, int count, PoolTask task, void *context)
 {
+    if (!pool) {
+        for (int index = 0; index < count; index++) task(context, index, 0);
+        return;
+    }
     pthread_mutex_lock(&pool->mutex);
     pool->task = task;
     pool->context = context;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- Characters -----------------------------------------------------------------------------
@@ -139,4 +140,19 @@ int text_natural_compare(const char *a, const char *b)
     }
     if (*at_a || *at_b) return *at_a ? 1 : -1;
     return strcmp(a, b); // race01 and race1 are two names of one number
+}
+
+char *text_base64(const unsigned char *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((size + 2) / 3 * 4 + 1), *to = text;
+    if (!text) abort();
+    for (size_t i = 0; i < size; i += 3) {
+        unsigned group = 0, have = size - i < 3 ? (unsigned)(size - i) : 3;
+        for (unsigned k = 0; k < 3; k++) group = group << 8 | (k < have ? bytes[i + k] : 0u);
+        for (unsigned k = 0; k < 4; k++)
+            *to++ = k <= have ? digits[group >> (18 - 6 * k) & 63] : '=';
+    }
+    *to = '\0';
+    return text;
 }

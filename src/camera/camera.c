@@ -217,7 +217,7 @@ void camera_render(uint8_t *rgb, const Camera *camera, const Venue *venue, const
         for (int i = 0; i < rows; i++) draw_row(&drawing, i, 0);
 }
 
-// ---- Segments -----------------------------------------------------------------------------------
+// ---- Segments and distances ---------------------------------------------------------------------
 
 bool venue_blocked(const Venue *venue, Vec3 from_world, Vec3 to_world)
 {
@@ -231,4 +231,9 @@ bool venue_blocked(const Venue *venue, Vec3 from_world, Vec3 to_world)
     LanesMask blocked;
     embree_blocked(&blocked, venue->tracer, &rays, 1);
     return blocked[0] != 0;
+}
+
+double venue_clearance(const Venue *venue, Vec3 point_world, double reach)
+{
+    return embree_clearance(venue->tracer, &venue->mesh, point_world, reach);
 }

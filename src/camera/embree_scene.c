@@ -1,4 +1,4 @@
-// Ray queries through Embree 3: streams of packets of eight against one mesh of quads.
+// Queries through Embree 3, of one mesh of quads: streams of packets of eight rays, and distances.
 //
 // The tree is built by one thread, so that it is the same every time. Queries only read it.
 #include "camera/scene.h"
@@ -133,4 +133,34 @@ void embree_blocked(LanesMask *blocked, const EmbreeScene *scene, const Rays *ra
     // A ray that meets something ends at minus infinity.
     for (int i = 0; i < packets; i++)
         blocked[i] = rays[i].active & (lanes_load(query[i].tfar) < 0.0f);
+}
+
+// ---- Distances ----------------------------------------------------------------------------------
+
+typedef struct NearestQuery {
+    const Mesh *mesh;
+    Vec3 point;
+    double distance; // m, the least so far
+} NearestQuery;
+
+// Looks at one surface that the tree found near. True when the search became smaller.
+static bool look_at(struct RTCPointQueryFunctionArguments *found)
+{
+    NearestQuery *nearest = found->userPtr;
+    double distance = quad_distance(nearest->mesh, (int)found->primID, nearest->point);
+    if (!(distance < nearest->distance)) return false;
+    nearest->distance = distance;
+    found->query->radius = (float)distance;
+    return true;
+}
+
+double embree_clearance(const EmbreeScene *scene, const Mesh *mesh, Vec3 point, double reach)
+{
+    NearestQuery nearest = {mesh, point, reach};
+    struct RTCPointQuery query = {
+        .x = (float)point.x, .y = (float)point.y, .z = (float)point.z, .radius = (float)reach};
+    struct RTCPointQueryContext context;
+    rtcInitPointQueryContext(&context);
+    rtcPointQuery(scene->scene, &query, &context, look_at, &nearest);
+    return nearest.distance;
 }

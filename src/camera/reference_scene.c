@@ -1,5 +1,6 @@
 // Ray queries without a tree: every ray against every surface, each quad as two triangles
-// (Möller and Trumbore 1997), in double. The tests hold the fast tracer to it.
+// (Möller and Trumbore 1997), in double. The tests hold the fast tracer to it. Distances from a
+// point to surfaces.
 #include "camera/scene.h"
 
 static Vec3 corner(const Mesh *mesh, int quad, int k)
@@ -60,4 +61,42 @@ void mesh_blocked(LanesMask *blocked, const Mesh *mesh, const Rays *rays, int pa
     Hits hits[PACKETS_MAX];
     mesh_trace(hits, mesh, rays, packets);
     for (int i = 0; i < packets; i++) blocked[i] = hits[i].hit;
+}
+
+// ---- Distances ----------------------------------------------------------------------------------
+
+static double segment_distance(Vec3 p, Vec3 a, Vec3 b)
+{
+    Vec3 ab = vec3_sub(b, a), ap = vec3_sub(p, a);
+    double square = vec3_dot(ab, ab);
+    double t = square > 0.0 ? clamp(vec3_dot(ap, ab) / square, 0.0, 1.0) : 0.0;
+    return vec3_norm(vec3_axpy(ap, -t, ab));
+}
+
+// To the plane where the foot of the perpendicular lies within the edges, else to the edges.
+static double triangle_distance(Vec3 p, Vec3 a, Vec3 b, Vec3 c)
+{
+    Vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
+    double area = vec3_norm(normal);
+    bool above = area > 0.0 &&
+                 vec3_dot(normal, vec3_cross(vec3_sub(b, a), vec3_sub(p, a))) >= 0.0 &&
+                 vec3_dot(normal, vec3_cross(vec3_sub(c, b), vec3_sub(p, b))) >= 0.0 &&
+                 vec3_dot(normal, vec3_cross(vec3_sub(a, c), vec3_sub(p, c))) >= 0.0;
+    if (above) return fabs(vec3_dot(normal, vec3_sub(p, a))) / area;
+    return lesser(segment_distance(p, a, b),
+                  lesser(segment_distance(p, b, c), segment_distance(p, c, a)));
+}
+
+double quad_distance(const Mesh *mesh, int quad, Vec3 point)
+{
+    Vec3 a = corner(mesh, quad, 0), b = corner(mesh, quad, 1);
+    Vec3 c = corner(mesh, quad, 2), d = corner(mesh, quad, 3);
+    return lesser(triangle_distance(point, a, b, d), triangle_distance(point, c, d, b));
+}
+
+double mesh_clearance(const Mesh *mesh, Vec3 point, double reach)
+{
+    for (int quad = 0; quad < mesh->quads; quad++)
+        reach = lesser(reach, quad_distance(mesh, quad, point));
+    return reach;
 }

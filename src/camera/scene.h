@@ -48,10 +48,15 @@ Status embree_create(EmbreeScene **scene, const Mesh *mesh);
 void embree_destroy(EmbreeScene *scene);
 void embree_trace(Hits *hits, const EmbreeScene *scene, const Rays *rays, int packets);
 void embree_blocked(LanesMask *blocked, const EmbreeScene *scene, const Rays *rays, int packets);
+double embree_clearance(const EmbreeScene *scene, const Mesh *mesh, Vec3 point, double reach);
 
 // The plain one, which tries every surface.
 void mesh_trace(Hits *hits, const Mesh *mesh, const Rays *rays, int packets);
 void mesh_blocked(LanesMask *blocked, const Mesh *mesh, const Rays *rays, int packets);
+double mesh_clearance(const Mesh *mesh, Vec3 point, double reach);
+
+// The distance from a point to one surface, m.
+double quad_distance(const Mesh *mesh, int quad, Vec3 point);
 
 // ---- Materials ----------------------------------------------------------------------------------
 

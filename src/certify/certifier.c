@@ -24,6 +24,8 @@ Status certify_check_policy(const Policy *policy)
         return status_fail("a %s policy is shown no factors, so there is nothing composed to "
                            "certify",
                            method);
+    if (policy->encoder)
+        return status_fail("a policy that sees has no certificate without a frame");
     return status_ok();
 }
 

@@ -204,7 +204,7 @@ static void diagnose(Diagnosis *d, ThreadPool *pool, Progress *progress)
     for (int first = 0; first < d->samples; first += BATCH) {
         int count = d->samples - first < BATCH ? d->samples - first : BATCH;
         for (int i = 0; i < count; i++) fill_sample(d, first + i, i);
-        score_forward(d->p, d->work, d->x, d->t, d->z, count * d->rows, pool);
+        score_forward(d->p, d->work, d->x, d->t, d->z, NULL, count * d->rows, pool);
         for (int i = 0; i < count; i++) measure_sample(d, first + i, i);
         progress_add(progress, count, NULL);
     }

@@ -97,7 +97,7 @@ static Status network_paths(float *path, const Exact *e, const CourseTask *tasks
     if (status.ok) status = sampler_create(&sampler, e->policy->net, count);
     if (status.ok) {
         sampler_load(sampler, e->policy->params[0], e->race->pool);
-        status = sampler_run(x, path, sampler, &e->network, COMPOSE_FACTORS, NULL, z, count,
+        status = sampler_run(x, path, sampler, &e->network, COMPOSE_FACTORS, NULL, z, NULL, count,
                              e->race->pool);
     }
     sampler_free(sampler);

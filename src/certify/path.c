@@ -160,8 +160,10 @@ static Status trace_step(PathTracer *r, int k, const int *z)
     int n = r->path.size, factors = r->policy->net->config.factors;
     int twice[CHAINS * SCORE_FACTORS_MAX];
     for (int i = 0; i < CHAINS * factors; i++) twice[i] = z[i % factors];
-    sampler_predict(r->p, r->sampler, r->x, s->t, COMPOSE_JOINT, NULL, twice, CHAINS, r->pool);
-    sampler_predict(r->composed, r->sampler, r->x, s->t, COMPOSE_FACTORS, NULL, z, 1, r->pool);
+    sampler_predict(r->p, r->sampler, r->x, s->t, COMPOSE_JOINT, NULL, twice, NULL, CHAINS,
+                    r->pool);
+    sampler_predict(r->composed, r->sampler, r->x, s->t, COMPOSE_FACTORS, NULL, z, NULL, 1,
+                    r->pool);
     score_jacobian(r->branches, r->jacobian, sampler_work(r->sampler), r->pool);
     compose_jacobians(r->slope, r->branches, factors, (size_t)n * n);
 

@@ -3,54 +3,12 @@
 // Each step is a command that a person could type, and is shown before it runs. A step whose file
 // is there already is left out, and a training that was cut short goes on where it stopped.
 #include "args.h"
-#include "base/file.h"
 #include "commands.h"
+#include "steps.h"
 
 #include <facet/course.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { WORDS_MAX = 64, WORD_SIZE = FILE_PATH_MAX };
-
-// A command line in the making.
-typedef struct Line {
-    int count;
-    char *argv[WORDS_MAX + 1];
-    char words[WORDS_MAX][WORD_SIZE];
-} Line;
-
-static void add(Line *line, const char *word)
-{
-    char *copy = line->words[line->count];
-    snprintf(copy, WORD_SIZE, "%s", word);
-    line->argv[line->count++] = copy;
-    line->argv[line->count] = NULL;
-}
-
-static void add_pair(Line *line, const char *option, const char *value)
-{
-    add(line, option);
-    add(line, value);
-}
-
-// Runs a step and says how long it took.
-static int run_step(Line *line, int (*command)(int argc, char **argv))
-{
-    printf("\n$ facet");
-    for (int i = 0; i < line->count; i++) printf(" %s", line->argv[i]);
-    printf("\n");
-    fflush(stdout);
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    int code = command(line->count, line->argv);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds =
-        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
-    if (code == EXIT_DONE) printf("took %.1f min\n", seconds / 60.0);
-    return code;
-}
 
 typedef struct Reproduction {
     CommonOptions common;
@@ -61,38 +19,15 @@ typedef struct Reproduction {
     const Course *course;
 } Reproduction;
 
-static void add_common(Line *line, const Reproduction *r)
-{
-    char number[32];
-    snprintf(number, sizeof number, "%llu", (unsigned long long)r->common.seed);
-    add_pair(line, "--seed", number);
-    snprintf(number, sizeof number, "%d", r->common.threads);
-    add_pair(line, "--threads", number);
-    if (r->common.quiet) add(line, "--quiet");
-}
-
-static void add_number(Line *line, const char *option, int value)
-{
-    char number[32];
-    snprintf(number, sizeof number, "%d", value);
-    if (value > 0) add_pair(line, option, number);
-}
-
-static void file_in(char out[WORD_SIZE], const Reproduction *r, const char *name)
-{
-    snprintf(out, WORD_SIZE, "%.900s/%s", r->folder, name);
-}
-
 static int make_demos(const Reproduction *r, const char *demos)
 {
-    static Line line;
-    if (access(demos, F_OK) == 0) return EXIT_DONE;
-    line.count = 0;
-    add(&line, "demos");
-    add_pair(&line, "--out", demos);
-    if (r->common.courses) add_pair(&line, "--courses", r->common.courses);
-    add_common(&line, r);
-    return run_step(&line, cmd_demos);
+    static Step step;
+    if (file_exists(demos)) return EXIT_DONE;
+    step_begin(&step, "demos");
+    step_pair(&step, "--out", demos);
+    if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
+    step_common(&step, &r->common);
+    return step_run(&step, cmd_demos);
 }
 
 // The trainings of the comparison. All have the same network, recipe and held-out tasks.
@@ -109,53 +44,51 @@ enum { TRAININGS = sizeof trainings / sizeof *trainings };
 
 static int train_policy(const Reproduction *r, const char *demos, int index)
 {
-    static Line line;
-    char out[WORD_SIZE], task[2 * COURSE_NAME_MAX];
-    file_in(out, r, trainings[index].file);
-    if (access(out, F_OK) == 0) return EXIT_DONE;
-    line.count = 0;
-    add(&line, "train");
-    add_pair(&line, "--data", demos);
-    add_pair(&line, "--out", out);
-    add_pair(&line, "--method", trainings[index].method);
-    add_pair(&line, "--composed-loss", trainings[index].composed_loss);
-    add_pair(&line, "--precision", "fp16");
+    static Step step;
+    char out[STEP_WORD_SIZE], task[2 * COURSE_NAME_MAX];
+    step_file(out, r->folder, trainings[index].file);
+    if (file_exists(out)) return EXIT_DONE;
+    step_begin(&step, "train");
+    step_pair(&step, "--data", demos);
+    step_pair(&step, "--out", out);
+    step_pair(&step, "--method", trainings[index].method);
+    step_pair(&step, "--composed-loss", trainings[index].composed_loss);
+    step_pair(&step, "--precision", "fp16");
     for (int i = 0; i < r->course->held_out_count; i++) {
         CourseTask held_out = r->course->held_out[i];
         snprintf(task, sizeof task, "%s/%s", r->course->tracks[held_out.track].name,
                  r->course->openings[held_out.opening].name);
-        add_pair(&line, "--hold-out", task);
+        step_pair(&step, "--hold-out", task);
     }
-    add_number(&line, "--epochs", r->epochs);
-    add_number(&line, "--blocks", r->blocks);
-    add_number(&line, "--channels", r->channels);
-    add(&line, "--resume");
-    add_common(&line, r);
-    return run_step(&line, cmd_train);
+    step_number(&step, "--epochs", r->epochs);
+    step_number(&step, "--blocks", r->blocks);
+    step_number(&step, "--channels", r->channels);
+    step_add(&step, "--resume");
+    step_common(&step, &r->common);
+    return step_run(&step, cmd_train);
 }
 
 static int evaluate_all(const Reproduction *r)
 {
-    static Line line;
-    char file[WORD_SIZE];
-    line.count = 0;
-    add(&line, "eval");
+    static Step step;
+    char file[STEP_WORD_SIZE];
+    step_begin(&step, "eval");
     for (int i = 0; i < TRAININGS; i++) {
-        file_in(file, r, trainings[i].file);
-        add(&line, file);
+        step_file(file, r->folder, trainings[i].file);
+        step_add(&step, file);
     }
-    file_in(file, r, "eval.json");
-    add_pair(&line, "--json", file);
-    add_number(&line, "--seeds", r->seeds);
-    if (r->common.courses) add_pair(&line, "--courses", r->common.courses);
-    add_common(&line, r);
-    return run_step(&line, cmd_eval);
+    step_file(file, r->folder, "eval.json");
+    step_pair(&step, "--json", file);
+    step_number(&step, "--seeds", r->seeds);
+    if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
+    step_common(&step, &r->common);
+    return step_run(&step, cmd_eval);
 }
 
 static int reproduce(const Reproduction *r)
 {
-    char demos[WORD_SIZE];
-    file_in(demos, r, "demos.h5");
+    char demos[STEP_WORD_SIZE];
+    step_file(demos, r->folder, "demos.h5");
     int code = make_demos(r, demos);
     for (int i = 0; i < TRAININGS && code == EXIT_DONE; i++) code = train_policy(r, demos, i);
     return code == EXIT_DONE ? evaluate_all(r) : code;

@@ -29,6 +29,7 @@ static const Command commands[] = {
     {"certify", "bound how far plans and flights can be off, beside the paper", cmd_certify},
     {"report", "write flights, figures and tables as one page", cmd_report},
     {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
+    {"gate", "fly through single gates by camera, and train and study who does", cmd_gate},
     {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera},
     {"version", "show the version and what it was built with", cmd_version},
     {"help", "show this help, or that of a command", cmd_help},

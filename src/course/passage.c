@@ -14,8 +14,7 @@ Referee referee_make(const Track *track, double half_width)
     return referee;
 }
 
-// Whether the motion crosses the gate's plane forwards, and where in [0, 1].
-static bool crosses(double *fraction, const Gate *gate, Vec3 before, Vec3 after)
+bool gate_crossed(double *fraction, const Gate *gate, Vec3 before, Vec3 after)
 {
     double d0 = vec3_dot(gate->normal, vec3_sub(before, gate->center));
     double d1 = vec3_dot(gate->normal, vec3_sub(after, gate->center));
@@ -30,7 +29,7 @@ static bool settle(Referee *referee, int index, double reach, Vec3 before, Vec3 
 {
     const Gate *gate = &referee->track->gates[index];
     double fraction;
-    if (!crosses(&fraction, gate, before, after)) return false;
+    if (!gate_crossed(&fraction, gate, before, after)) return false;
     double miss = vec3_distance(vec3_lerp(before, after, fraction), gate->center);
     if (miss > reach) return false;
     referee->gates[index] = (GateResult){

@@ -2,7 +2,9 @@
 #include "hdf5_file.h"
 
 #include "base/text.h"
+#include "hdf5_stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -16,7 +18,8 @@
 
 struct Hdf5File {
     hid_t id;
-    char shown[256]; // the name in messages; the end of a long path
+    Hdf5Stream *stream; // of a file that is written to disk
+    char shown[256];    // the name in messages; the end of a long path
 };
 
 // ---- Messages -------------------------------------------------------------------------------
@@ -62,7 +65,7 @@ static void release(hid_t id)
 
 static Status make_file(Hdf5File **file, const char *shown)
 {
-    *file = malloc(sizeof **file);
+    *file = calloc(1, sizeof **file);
     if (!*file) return status_fail("%s: out of memory", shown);
     (*file)->id = H5I_INVALID_HID;
     size_t length = strlen(shown), room = sizeof(*file)->shown - sizeof "…";
@@ -83,6 +86,24 @@ Status hdf5_create_image(Hdf5File **file, const char *shown)
     bool made = access >= 0 && H5Pset_fapl_core(access, GROWTH, false) >= 0 &&
                 ((*file)->id = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access)) >= 0;
     Status status = made ? status_ok() : library_failed(*file, "/", "create");
+    release(access);
+    if (!status.ok) {
+        hdf5_close(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+Status hdf5_create_stream(Hdf5File **file, const char *path, const char *shown)
+{
+    TRY(make_file(file, shown));
+    Status status = status_ok();
+    hid_t access = H5I_INVALID_HID;
+    if (!((*file)->stream = hdf5_stream_open(path)))
+        status = status_fail("%s: cannot create: %s", (*file)->shown, strerror(errno));
+    else if ((access = hdf5_stream_access((*file)->stream)) < 0 ||
+             ((*file)->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)) < 0)
+        status = library_failed(*file, "/", "create");
     release(access);
     if (!status.ok) {
         hdf5_close(*file);
@@ -128,6 +149,7 @@ void hdf5_close(Hdf5File *file)
 {
     if (!file) return;
     if (file->id >= 0) H5Fclose(file->id);
+    hdf5_stream_close(file->stream);
     free(file);
 }
 
@@ -180,21 +202,40 @@ Status hdf5_add_integer(Hdf5File *file, const char *object, const char *attribut
     return add_attribute(file, object, attribute, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
 }
 
-Status hdf5_add_matrix(Hdf5File *file, const char *path, const double *values, int rows,
-                       int columns)
+static Status add_array(Hdf5File *file, const char *path, hid_t stored, hid_t given,
+                        const void *values, const int64_t *shape, int rank)
 {
-    hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
-    hid_t space = H5Screate_simple(2, shape, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t sizes[H5S_MAX_RANK];
+    for (int i = 0; i < rank; i++) sizes[i] = (hsize_t)shape[i];
+    hid_t space = H5Screate_simple(rank, sizes, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
     hid_t array = H5I_INVALID_HID;
     bool made = space >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
-                (array = H5Dcreate2(file->id, path, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation,
+                (array = H5Dcreate2(file->id, path, stored, space, H5P_DEFAULT, creation,
                                     H5P_DEFAULT)) >= 0 &&
-                H5Dwrite(array, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+                H5Dwrite(array, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     Status status = made ? status_ok() : library_failed(file, path, "write");
     release(array);
     release(creation);
     release(space);
     return status;
+}
+
+Status hdf5_add_doubles(Hdf5File *file, const char *path, const double *values,
+                        const int64_t *shape, int rank)
+{
+    return add_array(file, path, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values, shape, rank);
+}
+
+Status hdf5_add_integers(Hdf5File *file, const char *path, const int32_t *values,
+                         const int64_t *shape, int rank)
+{
+    return add_array(file, path, H5T_STD_I32LE, H5T_NATIVE_INT32, values, shape, rank);
+}
+
+Status hdf5_add_matrix(Hdf5File *file, const char *path, const double *values, int rows,
+                       int columns)
+{
+    return hdf5_add_doubles(file, path, values, (const int64_t[]){rows, columns}, 2);
 }
 
 Status hdf5_image(void **bytes, size_t *size, Hdf5File *file)
@@ -213,6 +254,26 @@ Status hdf5_image(void **bytes, size_t *size, Hdf5File *file)
     *bytes = copy;
     *size = (size_t)length;
     return status_ok();
+}
+
+static Status refused_by_disk(const char *shown, int error)
+{
+    return error ? status_fail("%s: cannot write: %s", shown, strerror(error)) : status_ok();
+}
+
+Status hdf5_stream_check(const Hdf5File *file)
+{
+    return refused_by_disk(file->shown, hdf5_stream_error(file->stream));
+}
+
+Status hdf5_finish_stream(Hdf5File *file)
+{
+    Status status = H5Fclose(file->id) < 0 ? library_failed(file, "/", "close") : status_ok();
+    file->id = H5I_INVALID_HID;
+    int error = hdf5_stream_error(file->stream);
+    if (error) status = refused_by_disk(file->shown, error);
+    hdf5_close(file);
+    return status;
 }
 
 // ---- Reading: objects -----------------------------------------------------------------------
@@ -383,7 +444,34 @@ Status hdf5_integer(int64_t *value, const Hdf5File *file, const char *object, co
     return status;
 }
 
-// ---- Reading: matrices ----------------------------------------------------------------------
+// ---- Reading: arrays ------------------------------------------------------------------------
+
+typedef struct Array {
+    hid_t id, type, space;
+} Array;
+
+static void close_array(Array *array)
+{
+    release(array->space);
+    release(array->type);
+    release(array->id);
+}
+
+// Opens an array, which the caller closes whether or not that succeeds.
+static Status open_array(Array *array, const Hdf5File *file, const char *path, const char *expected)
+{
+    *array = (Array){H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
+    Hdf5Kind kind = hdf5_kind(file, path);
+    if (kind != HDF5_ARRAY)
+        return hdf5_wrong(file, path, "expected %s, found %s", expected,
+                          kind == HDF5_NOTHING ? "nothing"
+                          : kind == HDF5_GROUP ? "a group"
+                                               : "another object");
+    bool opened = (array->id = H5Dopen2(file->id, path, H5P_DEFAULT)) >= 0 &&
+                  (array->type = H5Dget_type(array->id)) >= 0 &&
+                  (array->space = H5Dget_space(array->id)) >= 0;
+    return opened ? status_ok() : library_failed(file, path, "read");
+}
 
 static Status check_matrix(hsize_t shape[2], const Hdf5File *file, const char *path, hid_t type,
                            hid_t space)
@@ -405,33 +493,245 @@ static Status check_matrix(hsize_t shape[2], const Hdf5File *file, const char *p
 
 Status hdf5_matrix_shape(int *rows, int *columns, const Hdf5File *file, const char *path)
 {
-    Hdf5Kind kind = hdf5_kind(file, path);
-    if (kind != HDF5_ARRAY)
-        return hdf5_wrong(file, path, "expected a matrix of numbers, found %s",
-                          kind == HDF5_NOTHING ? "nothing"
-                          : kind == HDF5_GROUP ? "a group"
-                                               : "another object");
     hsize_t shape[2] = {0, 0};
-    hid_t type = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    hid_t array = H5Dopen2(file->id, path, H5P_DEFAULT);
-    bool opened =
-        array >= 0 && (type = H5Dget_type(array)) >= 0 && (space = H5Dget_space(array)) >= 0;
-    Status status =
-        opened ? check_matrix(shape, file, path, type, space) : library_failed(file, path, "read");
-    release(space);
-    release(type);
-    release(array);
+    Array array;
+    Status status = open_array(&array, file, path, "a matrix of numbers");
+    if (status.ok) status = check_matrix(shape, file, path, array.type, array.space);
+    close_array(&array);
     *rows = (int)shape[0];
     *columns = (int)shape[1];
     return status;
 }
 
-Status hdf5_matrix(double *values, const Hdf5File *file, const char *path)
+// The shape of an array of one rank; a size past what an int64_t holds is no size of a file.
+static Status read_shape(int64_t *shape, int rank, const Hdf5File *file, const char *path,
+                         const char *expected, hid_t space)
+{
+    int dimensions = H5Sget_simple_extent_ndims(space);
+    hsize_t sizes[H5S_MAX_RANK];
+    if (dimensions != rank)
+        return hdf5_wrong(file, path, "expected %s, found %d dimensions", expected, dimensions);
+    if (H5Sget_simple_extent_dims(space, sizes, NULL) != rank)
+        return library_failed(file, path, "read");
+    for (int i = 0; i < rank; i++)
+        if ((shape[i] = sizes[i] > INT64_MAX ? -1 : (int64_t)sizes[i]) < 0)
+            return hdf5_wrong(file, path, "expected %s, found a size of %llu", expected,
+                              (unsigned long long)sizes[i]);
+    return status_ok();
+}
+
+Status hdf5_array_shape(int64_t *shape, int rank, bool integers, const Hdf5File *file,
+                        const char *path, const char *expected)
+{
+    Array array;
+    Status status = open_array(&array, file, path, expected);
+    if (status.ok) {
+        H5T_class_t class = H5Tget_class(array.type);
+        status = class == H5T_INTEGER || (class == H5T_FLOAT && !integers)
+                     ? read_shape(shape, rank, file, path, expected, array.space)
+                     : hdf5_wrong(file, path, "expected %s, found %s", expected,
+                                  describe_type(array.type));
+    }
+    close_array(&array);
+    return status;
+}
+
+static Status read_numbers(void *values, hid_t type, const Hdf5File *file, const char *path)
 {
     hid_t array = H5Dopen2(file->id, path, H5P_DEFAULT);
-    bool read =
-        array >= 0 && H5Dread(array, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    bool read = array >= 0 && H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     Status status = read ? status_ok() : library_failed(file, path, "read");
     release(array);
     return status;
+}
+
+Status hdf5_doubles(double *values, const Hdf5File *file, const char *path)
+{
+    return read_numbers(values, H5T_NATIVE_DOUBLE, file, path);
+}
+
+Status hdf5_integers(int64_t *values, const Hdf5File *file, const char *path)
+{
+    return read_numbers(values, H5T_NATIVE_INT64, file, path);
+}
+
+// ---- Frames of bytes --------------------------------------------------------------------------
+
+enum { FRAMES_RANK = 1 + HDF5_FRAME_RANK };
+
+struct Hdf5Frames {
+    const Hdf5File *file;
+    hid_t array;
+    char path[HDF5_NAME_SIZE];
+    hsize_t shape[FRAMES_RANK]; // of the whole array
+    bool deflated;              // frames are, where their own mark does not say otherwise
+};
+
+static Status make_frames(Hdf5Frames **frames, const Hdf5File *file, const char *path)
+{
+    assert(strlen(path) < sizeof(*frames)->path);
+    if (!(*frames = calloc(1, sizeof **frames))) return hdf5_wrong(file, path, "out of memory");
+    (*frames)->file = file;
+    (*frames)->array = H5I_INVALID_HID;
+    strcpy((*frames)->path, path);
+    return status_ok();
+}
+
+Status hdf5_add_frames(Hdf5Frames **out, Hdf5File *file, const char *path,
+                       const int frame_shape[HDF5_FRAME_RANK])
+{
+    TRY(make_frames(out, file, path));
+    Hdf5Frames *frames = *out;
+    hsize_t limit[FRAMES_RANK] = {H5S_UNLIMITED}, chunk[FRAMES_RANK] = {1};
+    for (int i = 0; i < HDF5_FRAME_RANK; i++)
+        frames->shape[1 + i] = limit[1 + i] = chunk[1 + i] = (hsize_t)frame_shape[i];
+    frames->deflated = true;
+    hid_t space = H5Screate_simple(FRAMES_RANK, frames->shape, limit);
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    bool made = space >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
+                H5Pset_chunk(creation, FRAMES_RANK, chunk) >= 0 &&
+                H5Pset_deflate(creation, 1) >= 0 &&
+                (frames->array = H5Dcreate2(file->id, path, H5T_STD_U8LE, space, H5P_DEFAULT,
+                                            creation, H5P_DEFAULT)) >= 0;
+    Status status = made ? status_ok() : library_failed(file, path, "write");
+    release(creation);
+    release(space);
+    if (!status.ok) {
+        hdf5_close_frames(frames);
+        *out = NULL;
+    }
+    return status;
+}
+
+Status hdf5_append_frame(Hdf5Frames *frames, const void *deflated, size_t size)
+{
+    hsize_t place[FRAMES_RANK] = {frames->shape[0]++};
+    bool written = H5Dset_extent(frames->array, frames->shape) >= 0 &&
+                   H5Dwrite_chunk(frames->array, H5P_DEFAULT, 0, place, size, deflated) >= 0;
+    return written ? status_ok() : library_failed(frames->file, frames->path, "write");
+}
+
+// Frames are deflated by the one filter there is, or there is none.
+static Status check_filters(Hdf5Frames *frames, hid_t creation)
+{
+    int filters = H5Pget_nfilters(creation);
+    for (int i = 0; i < filters; i++) {
+        unsigned flags, configuration;
+        size_t values = 0;
+        char name[64] = "";
+        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL,
+                                             sizeof name, name, &configuration);
+        if (filter != H5Z_FILTER_DEFLATE || filters > 1)
+            return hdf5_wrong(frames->file, frames->path,
+                              "expected gzip or no compression, found filter %d of %d, '%s'", i + 1,
+                              filters, name);
+    }
+    frames->deflated = filters == 1;
+    return filters < 0 ? library_failed(frames->file, frames->path, "read") : status_ok();
+}
+
+// Every chunk is one frame.
+static Status check_chunks(const Hdf5Frames *frames, hid_t creation)
+{
+    hsize_t chunk[FRAMES_RANK];
+    if (H5Pget_layout(creation) != H5D_CHUNKED)
+        return hdf5_wrong(frames->file, frames->path,
+                          "expected one chunk a frame, found an array that has no chunks");
+    if (H5Pget_chunk(creation, FRAMES_RANK, chunk) != FRAMES_RANK)
+        return library_failed(frames->file, frames->path, "read");
+    for (int i = 0; i < FRAMES_RANK; i++)
+        if (chunk[i] != (i ? frames->shape[i] : 1))
+            return hdf5_wrong(frames->file, frames->path,
+                              "expected one chunk a frame, found chunks of %llu along dimension %d "
+                              "of %llu",
+                              (unsigned long long)chunk[i], i,
+                              (unsigned long long)frames->shape[i]);
+    return status_ok();
+}
+
+static Status check_frames(Hdf5Frames *frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
+                           const char *expected, const Array *array)
+{
+    if (H5Tequal(array->type, H5T_NATIVE_UINT8) <= 0) {
+        bool is_signed =
+            H5Tget_class(array->type) == H5T_INTEGER && H5Tget_sign(array->type) == H5T_SGN_2;
+        return hdf5_wrong(frames->file, frames->path, "expected %s, found %s%s of %zu bits",
+                          expected, is_signed ? "signed " : "", describe_type(array->type),
+                          8 * H5Tget_size(array->type));
+    }
+    int64_t shape[FRAMES_RANK];
+    TRY(read_shape(shape, FRAMES_RANK, frames->file, frames->path, expected, array->space));
+    frames->shape[0] = (hsize_t)(*count = shape[0]);
+    for (int i = 0; i < HDF5_FRAME_RANK; i++) {
+        if (shape[1 + i] < 1 || shape[1 + i] > INT_MAX)
+            return hdf5_wrong(frames->file, frames->path, "expected %s, found a size of %lld",
+                              expected, (long long)shape[1 + i]);
+        frames->shape[1 + i] = (hsize_t)(frame_shape[i] = (int)shape[1 + i]);
+    }
+    hid_t creation = H5Dget_create_plist(array->id);
+    Status status = creation < 0 ? library_failed(frames->file, frames->path, "read")
+                                 : check_filters(frames, creation);
+    if (status.ok) status = check_chunks(frames, creation);
+    release(creation);
+    return status;
+}
+
+Status hdf5_open_frames(Hdf5Frames **frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
+                        const Hdf5File *file, const char *path, const char *expected)
+{
+    TRY(make_frames(frames, file, path));
+    Array array;
+    Status status = open_array(&array, file, path, expected);
+    if (status.ok) status = check_frames(*frames, count, frame_shape, expected, &array);
+    if (status.ok) {
+        (*frames)->array = array.id;
+        array.id = H5I_INVALID_HID;
+    } else {
+        hdf5_close_frames(*frames);
+        *frames = NULL;
+    }
+    close_array(&array);
+    return status;
+}
+
+void hdf5_close_frames(Hdf5Frames *frames)
+{
+    if (!frames) return;
+    release(frames->array);
+    free(frames);
+}
+
+static Status frame_failed(const Hdf5Frames *frames, int64_t frame, const char *reason)
+{
+    return hdf5_wrong(frames->file, frames->path, "frame %lld: expected an image, found none: %s",
+                      (long long)frame, reason);
+}
+
+Status hdf5_frame_size(size_t *size, const Hdf5Frames *frames, int64_t frame)
+{
+    // Some versions of the library fail where nothing was written, others find no bytes.
+    hsize_t place[FRAMES_RANK] = {(hsize_t)frame}, bytes = 0;
+    char text[160];
+    if (H5Dget_chunk_storage_size(frames->array, place, &bytes) < 0)
+        return frame_failed(frames, frame, cause(text));
+    *size = (size_t)bytes;
+    return bytes > 0 ? status_ok() : frame_failed(frames, frame, "chunk storage is not allocated");
+}
+
+Status hdf5_read_frame(void *bytes, size_t *size, bool *deflated, size_t room,
+                       const Hdf5Frames *frames, int64_t frame)
+{
+    // The library writes as much as is stored, whatever the room.
+    TRY(hdf5_frame_size(size, frames, frame));
+    if (*size > room)
+        return hdf5_wrong(frames->file, frames->path,
+                          "frame %lld: expected at most %zu bytes, found %zu", (long long)frame,
+                          room, *size);
+    hsize_t place[FRAMES_RANK] = {(hsize_t)frame};
+    char text[160];
+    uint32_t skipped = 0; // filters, one a bit
+    if (H5Dread_chunk(frames->array, H5P_DEFAULT, place, &skipped, bytes) < 0)
+        return frame_failed(frames, frame, cause(text));
+    *deflated = frames->deflated && !(skipped & 1);
+    return status_ok();
 }

@@ -1,8 +1,9 @@
-// HDF5 files as groups, attributes and matrices of numbers. The HDF5 library stands behind
-// hdf5_file.c alone.
+// HDF5 files as groups, attributes and arrays of numbers. The HDF5 library stands behind
+// hdf5_file.c, and the disk it writes to behind hdf5_stream.c.
 //
-// A file is written as an image in memory, and the caller puts the image on disk: when the disk
-// is full, HDF5 1.10 fails to close a file it writes itself, and crashes when the program ends.
+// When the disk is full, HDF5 1.10 fails to close a file it writes itself, and crashes when the
+// program ends. So a small file is written as an image in memory, which the caller puts on disk;
+// and a large one goes through a stream that hides the failure from the library.
 //
 // Every message names the file and the object: "demos.h5: data/demo_3/actions: expected ...".
 // Opening or creating a file turns off the HDF5 library's own printing of errors. One thread at a
@@ -23,6 +24,7 @@ typedef struct Hdf5File Hdf5File;
 
 // `shown` is the name of the file in messages. Close accepts NULL.
 Status hdf5_create_image(Hdf5File **file, const char *shown);
+Status hdf5_create_stream(Hdf5File **file, const char *path, const char *shown); // path is there
 Status hdf5_open(Hdf5File **file, const char *path);
 void hdf5_close(Hdf5File *file);
 
@@ -39,8 +41,20 @@ Status hdf5_add_integer(Hdf5File *file, const char *object, const char *attribut
 Status hdf5_add_matrix(Hdf5File *file, const char *path, const double *values, int rows,
                        int columns);
 
-// The bytes of the file so far; the caller frees them.
+// Arrays of any rank, all of which is given at once.
+Status hdf5_add_doubles(Hdf5File *file, const char *path, const double *values,
+                        const int64_t *shape, int rank);
+Status hdf5_add_integers(Hdf5File *file, const char *path, const int32_t *values,
+                         const int64_t *shape, int rank);
+
+// The bytes of an image so far; the caller frees them.
 Status hdf5_image(void **bytes, size_t *size, Hdf5File *file);
+
+// Whether the disk has taken all that a stream has written so far.
+Status hdf5_stream_check(const Hdf5File *file);
+
+// Closes a stream and says whether the disk has taken all of it. The file is gone either way.
+Status hdf5_finish_stream(Hdf5File *file);
 
 // ---- Reading --------------------------------------------------------------------------------
 
@@ -67,6 +81,38 @@ Status hdf5_integer(int64_t *value, const Hdf5File *file, const char *object,
 
 // Matrices of floats or integers of any size, at least 1x1.
 Status hdf5_matrix_shape(int *rows, int *columns, const Hdf5File *file, const char *path);
-Status hdf5_matrix(double *values, const Hdf5File *file, const char *path);
+
+// The shape of an array of `rank` dimensions, of integers or of any numbers. `expected` describes
+// it in messages: "tasks [N][K] of integers".
+Status hdf5_array_shape(int64_t *shape, int rank, bool integers, const Hdf5File *file,
+                        const char *path, const char *expected);
+
+// All numbers of an array; integers that do not fit become the nearest that does.
+Status hdf5_doubles(double *values, const Hdf5File *file, const char *path);
+Status hdf5_integers(int64_t *values, const Hdf5File *file, const char *path);
+
+// ---- Frames of bytes --------------------------------------------------------------------------
+
+// An array of bytes [N][a][b][c] that is stored frame by frame: every frame is one chunk, deflated
+// or not, that is read and written without the library's own filters. The caller deflates and
+// inflates.
+typedef struct Hdf5Frames Hdf5Frames;
+
+enum { HDF5_FRAME_RANK = 3 };
+
+// Close accepts NULL, and comes before the close of the file.
+Status hdf5_add_frames(Hdf5Frames **frames, Hdf5File *file, const char *path,
+                       const int frame_shape[HDF5_FRAME_RANK]);
+Status hdf5_append_frame(Hdf5Frames *frames, const void *deflated, size_t size);
+Status hdf5_open_frames(Hdf5Frames **frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
+                        const Hdf5File *file, const char *path, const char *expected);
+void hdf5_close_frames(Hdf5Frames *frames);
+
+// The bytes a frame takes in the file; a failure when it was never written.
+Status hdf5_frame_size(size_t *size, const Hdf5Frames *frames, int64_t frame);
+
+// Reads a frame as it is stored, at most `room` bytes, and says whether it is deflated.
+Status hdf5_read_frame(void *bytes, size_t *size, bool *deflated, size_t room,
+                       const Hdf5Frames *frames, int64_t frame);
 
 #endif

@@ -46,24 +46,30 @@ void normalizer_destroy(Normalizer *normalizer)
     free(normalizer);
 }
 
+static double bend(double x, double knee) { return knee > 0.0 ? asinh(x / knee) : x; }
+
+static double unbend(double u, double knee) { return knee > 0.0 ? knee * sinh(u) : u; }
+
 void normalizer_apply(double *out, const Normalizer *normalizer, const double *in, size_t rows)
 {
     int dim = normalizer->dim;
-    for (size_t row = 0; row < rows; row++)
-        for (int i = 0; i < dim; i++) {
-            size_t at = row * (size_t)dim + (size_t)i;
-            double min = normalizer->min[i], max = normalizer->max[i];
-            out[at] = min == max ? 0.0 : 2.0 * ((in[at] - min) / (max - min)) - 1.0;
-        }
+    double knee = normalizer->knee;
+    for (int i = 0; i < dim; i++) {
+        double min = bend(normalizer->min[i], knee), max = bend(normalizer->max[i], knee);
+        for (size_t at = (size_t)i; at < rows * (size_t)dim; at += (size_t)dim)
+            out[at] = min == max ? 0.0 : 2.0 * ((bend(in[at], knee) - min) / (max - min)) - 1.0;
+    }
 }
 
 void normalizer_invert(double *out, const Normalizer *normalizer, const double *in, size_t rows)
 {
     int dim = normalizer->dim;
-    for (size_t row = 0; row < rows; row++)
-        for (int i = 0; i < dim; i++) {
-            size_t at = row * (size_t)dim + (size_t)i;
-            double min = normalizer->min[i], max = normalizer->max[i], y = in[at];
-            out[at] = min == max ? min : min * (0.5 - 0.5 * y) + max * (0.5 + 0.5 * y);
+    double knee = normalizer->knee;
+    for (int i = 0; i < dim; i++) {
+        double min = bend(normalizer->min[i], knee), max = bend(normalizer->max[i], knee);
+        for (size_t at = (size_t)i; at < rows * (size_t)dim; at += (size_t)dim) {
+            double y = in[at], u = min * (0.5 - 0.5 * y) + max * (0.5 + 0.5 * y);
+            out[at] = min == max ? normalizer->min[i] : unbend(u, knee);
         }
+    }
 }

@@ -155,7 +155,7 @@ static Status read_task(Reader *reader, int demo)
 static Status read_matrix(double *values, const Reader *reader, const char *path, int columns)
 {
     TRY(check_shape(reader, path, columns));
-    TRY(hdf5_matrix(values, reader->file, path));
+    TRY(hdf5_doubles(values, reader->file, path));
     size_t width = (size_t)columns, count = (size_t)reader->dataset->steps * width;
     size_t at = first_not_finite(values, count);
     if (at == count) return status_ok();

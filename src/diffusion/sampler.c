@@ -16,6 +16,7 @@ struct Sampler {
     Real *x, *out;         // [plans (1 + K)][T][D]
     Real *p, *x0, *before; // [plans][T][D]
     Real *t;               // [plans (1 + K)]
+    Real *context;         // [plans (1 + K)][context]
     int *z;                // [plans (1 + K)][K]
 };
 
@@ -31,7 +32,9 @@ Status sampler_create(Sampler **out, const ScoreNet *net, int plans)
     s->plans = plans;
     int factors = net->config.factors, branches = 1 + factors;
     size_t size = (size_t)plan_size(net), rows = (size_t)plans * branches;
-    s->memory = calloc(2 * rows * size + 3 * (size_t)plans * size + rows, sizeof *s->memory);
+    size_t width = (size_t)net->config.context;
+    s->memory =
+        calloc(2 * rows * size + 3 * (size_t)plans * size + rows * (1 + width), sizeof *s->memory);
     s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
     Status status = score_work_create(&s->work, net, (int)rows);
     if (status.ok && (!s->memory || !s->z))
@@ -46,6 +49,7 @@ Status sampler_create(Sampler **out, const ScoreNet *net, int plans)
     s->x0 = s->p + (size_t)plans * size;
     s->before = s->x0 + (size_t)plans * size;
     s->t = s->before + (size_t)plans * size;
+    s->context = s->t + rows;
     *out = s;
     return status_ok();
 }
@@ -81,25 +85,30 @@ void compose_scores(Real *out, const Real *branches, const double *weights, int 
 }
 
 void sampler_predict(Real *p, Sampler *s, const Real *x, int t, Composition composition,
-                     const double *weights, const int *z, int plans, ThreadPool *pool)
+                     const double *weights, const int *z, const Real *context, int plans,
+                     ThreadPool *pool)
 {
     assert(plans > 0 && plans <= s->plans);
     int factors = s->net->config.factors, size = plan_size(s->net);
+    size_t width = (size_t)s->net->config.context;
     int branches = composition == COMPOSE_JOINT ? 1 : 1 + factors;
     for (int r = 0; r < plans * branches; r++) {
         int plan = r / branches, branch = r % branches;
         s->t[r] = (Real)t;
         memcpy(s->x + (size_t)r * size, x + (size_t)plan * size, (size_t)size * sizeof *x);
+        if (width)
+            memcpy(s->context + (size_t)r * width, context + (size_t)plan * width,
+                   width * sizeof *context);
         for (int k = 0; k < factors; k++) {
             bool shown = composition == COMPOSE_JOINT || branch == 1 + k;
             s->z[r * factors + k] = shown ? z[plan * factors + k] : EMBEDDING_NULL;
         }
     }
     if (branches == 1) {
-        score_forward(p, s->work, s->x, s->t, s->z, plans, pool);
+        score_forward(p, s->work, s->x, s->t, s->z, s->context, plans, pool);
         return;
     }
-    score_forward(s->out, s->work, s->x, s->t, s->z, plans * branches, pool);
+    score_forward(s->out, s->work, s->x, s->t, s->z, s->context, plans * branches, pool);
     compose_scores(p, s->out, weights, factors, plans, size);
 }
 
@@ -131,13 +140,13 @@ Status sampler_advance(Real *x, Real *x0_before, const Real *p, const SamplerPla
 }
 
 Status sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan,
-                   Composition composition, const double *weights, const int *z, int plans,
-                   ThreadPool *pool)
+                   Composition composition, const double *weights, const int *z,
+                   const Real *context, int plans, ThreadPool *pool)
 {
     size_t size = (size_t)plans * plan_size(s->net);
     for (int i = 0; i < plan->config.steps; i++) {
         if (path) memcpy(path + (size_t)i * size, x, size * sizeof *x);
-        sampler_predict(s->p, s, x, plan->step[i].t, composition, weights, z, plans, pool);
+        sampler_predict(s->p, s, x, plan->step[i].t, composition, weights, z, context, plans, pool);
         TRY(sampler_advance(x, s->before, s->p, plan, i, size));
     }
     if (path) memcpy(path + (size_t)plan->config.steps * size, x, size * sizeof *x);

@@ -83,9 +83,11 @@ void compose_scores(Real *out, const Real *branches, const double *weights, int 
 void sampler_load(Sampler *sampler, const Real *params, ThreadPool *pool);
 
 // The prediction p [plans][T][D] at x [plans][T][D] and time t for tasks z [plans][K]. weights [K]
-// scale the corrections, NULL means ones; joint prediction does not use them.
+// scale the corrections, NULL means ones; joint prediction does not use them. context
+// [plans][context] is the same for all branches of a plan; NULL for a network without.
 void sampler_predict(Real *p, Sampler *sampler, const Real *x, int t, Composition composition,
-                     const double *weights, const int *z, int plans, ThreadPool *pool);
+                     const double *weights, const int *z, const Real *context, int plans,
+                     ThreadPool *pool);
 
 // The activations of the last prediction, for tangents: its row i (1 + K) + b is branch b of plan i
 // when composed, and row i is plan i when joint.
@@ -99,7 +101,7 @@ Status sampler_advance(Real *x, Real *x0_before, const Real *p, const SamplerPla
 // Turns the noise in x [plans][T][D] into plans, and names the step where numbers stop being
 // finite. path, if not NULL, gets x before each step and at the end, [steps + 1][plans][T][D].
 Status sampler_run(Real *x, Real *path, Sampler *sampler, const SamplerPlan *plan,
-                   Composition composition, const double *weights, const int *z, int plans,
-                   ThreadPool *pool);
+                   Composition composition, const double *weights, const int *z,
+                   const Real *context, int plans, ThreadPool *pool);
 
 #endif

@@ -10,7 +10,7 @@
 typedef struct Backward {
     ScoreWork *work;
     const Real *dout;
-    Real *dx, *dparams;
+    Real *dx, *dcontext, *dparams;
 } Backward;
 
 static void shard_task(void *context, int s, int worker)
@@ -111,6 +111,17 @@ static void film_gradients(const Backward *pass, int block)
     for (int r = 0; r < w->rows; r++) column_sums(dbias, dfilm + (size_t)r * stride, 1, width);
 }
 
+static void copy_dcontext(const Backward *pass)
+{
+    const ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    int width = score_cond_in(c), at = score_context_at(c);
+    for (int r = 0; r < w->rows; r++)
+        memcpy(pass->dcontext + (size_t)r * c->context, w->dcond_in + (size_t)r * width + at,
+               (size_t)c->context * sizeof *pass->dcontext);
+}
+
+// The way down from FiLM to the condition's input, with the gradients of the weights on it.
 static void condition_gradients(const Backward *pass)
 {
     ScoreWork *w = pass->work;
@@ -123,14 +134,16 @@ static void condition_gradients(const Backward *pass)
     linear_backward_input(w->dcond2, w->dfilm, params + net->film_weight, rows, c->cond,
                           c->blocks * 2 * c->channels);
     mish_backward(w->dcond2, w->dcond2, w->cond2, size);
+    linear_backward_input(w->dcond1, w->dcond2, params + net->cond2_weight, rows, c->cond, c->cond);
+    mish_backward(w->dcond1, w->dcond1, w->cond1, size);
+    linear_backward_input(w->dcond_in, w->dcond1, params + net->cond1_weight, rows, width, c->cond);
+    if (pass->dcontext) copy_dcontext(pass);
+    if (!grads) return;
     linear_backward_weight(grads + net->cond2_weight, w->cond1_act, w->dcond2, rows, c->cond,
                            c->cond);
     zero_sums(grads + net->cond2_bias, w->dcond2, rows, c->cond);
-    linear_backward_input(w->dcond1, w->dcond2, params + net->cond2_weight, rows, c->cond, c->cond);
-    mish_backward(w->dcond1, w->dcond1, w->cond1, size);
     linear_backward_weight(grads + net->cond1_weight, w->cond_in, w->dcond1, rows, width, c->cond);
     zero_sums(grads + net->cond1_bias, w->dcond1, rows, c->cond);
-    linear_backward_input(w->dcond_in, w->dcond1, params + net->cond1_weight, rows, width, c->cond);
     for (int i = 0; i < c->factors; i++) {
         Real *dtable = grads + net->embed[i];
         memset(dtable, 0, (size_t)(c->values[i] + 1) * c->embed * sizeof *dtable);
@@ -178,11 +191,16 @@ static void gradient_task(void *context, int index, int worker)
         film_gradients(pass, index - 2 - 2 * blocks);
 }
 
-void score_backward(Real *dparams, Real *dx, ScoreWork *work, const Real *dout, ThreadPool *pool)
+void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
+                    ThreadPool *pool)
 {
     assert(work->threads && "the workspace is not for training");
     assert(pool_threads(pool) <= work->threads);
-    Backward pass = {.work = work, .dout = dout, .dx = dx, .dparams = dparams};
+    Backward pass = {
+        .work = work, .dout = dout, .dx = dx, .dcontext = dcontext, .dparams = dparams};
     pool_for(pool, work_shards(work), shard_task, &pass);
-    if (dparams) pool_for(pool, 2 + 3 * work->net->config.blocks, gradient_task, &pass);
+    if (dparams)
+        pool_for(pool, 2 + 3 * work->net->config.blocks, gradient_task, &pass);
+    else if (dcontext)
+        condition_gradients(&pass);
 }

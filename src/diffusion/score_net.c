@@ -38,7 +38,7 @@ static Status check(const ScoreNetConfig *c)
                            c->time_width);
     for (int i = 0; i < c->factors; i++)
         TRY(expect("values of a factor", c->values[i], 1, 1 << 20));
-    return status_ok();
+    return expect("a context width", c->context, 0, 4096);
 }
 
 // The declarations go through one function that notes the offset of each tensor.

@@ -2,15 +2,16 @@
 // denoises locally (paper, Section 4.1: a 1D temporal ConvNet of 4.3M parameters with one
 // embedding and one null token a factor).
 //
-//   condition  c = W2 Mish(W1 [time(t); e_1(z_1); ...; e_K(z_K)] + b1) + b2
+//   condition  c = W2 Mish(W1 [time(t); e_1(z_1); ...; e_K(z_K); context] + b1) + b2
 //   FiLM       (scale_l, shift_l) = Wf_l Mish(c) + bf_l                       for block l
 //   stem       h = conv(x) + position
 //   block l    u = FiLM_l(Mish(norm(conv(h)))),  h <- h + Mish(norm(conv(u)))
 //   head       out = conv(Mish(norm(h)))
 //
 // Convolutions have kernel 3; the norm is over the channels of each time step. A factor's value is
-// an index, or EMBEDDING_NULL for its null token. What the output means (noise, velocity or clean
-// sample) is the schedule's matter (diffusion/schedule.h).
+// an index, or EMBEDDING_NULL for its null token. The context is a vector that the caller gives
+// with each row, such as the features of an image; most networks have none. What the output means
+// (noise, velocity or clean sample) is the schedule's matter (diffusion/schedule.h).
 #ifndef FACET_DIFFUSION_SCORE_NET_H
 #define FACET_DIFFUSION_SCORE_NET_H
 
@@ -28,6 +29,7 @@ typedef struct ScoreNetConfig {
     int embed;      // width of a factor's embedding
     int factors;    // K, may be 0
     int values[SCORE_FACTORS_MAX];
+    int context; // width of a row's context vector, 0 for none
 } ScoreNetConfig;
 
 // 8 blocks of 256 channels for chunks of 32 x 4, no factors yet; with factors of 8 and 3 values it
@@ -42,12 +44,12 @@ typedef struct ScoreUnit {
 typedef struct ScoreNet {
     ScoreNetConfig config;
     TensorTable table;
-    size_t embed[SCORE_FACTORS_MAX];                  // [values + 1][embed]
-    size_t cond1_weight, cond1_bias;                  // [time_width + K embed][cond], [cond]
-    size_t cond2_weight, cond2_bias;                  // [cond][cond], [cond]
-    size_t film_weight, film_bias;                    // [cond][blocks 2 C], [blocks 2 C]
-    size_t in_weight, in_bias, position;              // [3][D][C], [C], [T][C]
-    ScoreUnit units[2 * SCORE_BLOCKS_MAX];            // two a block
+    size_t embed[SCORE_FACTORS_MAX];       // [values + 1][embed]
+    size_t cond1_weight, cond1_bias;       // [time_width + K embed + context][cond], [cond]
+    size_t cond2_weight, cond2_bias;       // [cond][cond], [cond]
+    size_t film_weight, film_bias;         // [cond][blocks 2 C], [blocks 2 C]
+    size_t in_weight, in_bias, position;   // [3][D][C], [C], [T][C]
+    ScoreUnit units[2 * SCORE_BLOCKS_MAX]; // two a block
     size_t out_gamma, out_beta, out_weight, out_bias; // [C], [C], [3][C][D], [D]
 } ScoreNet;
 
@@ -55,10 +57,15 @@ typedef struct ScoreNet {
 Status score_net_create(ScoreNet **net, ScoreNetConfig config);
 void score_net_free(ScoreNet *net);
 
-// The width of the vector that the condition is computed from.
-static inline int score_cond_in(const ScoreNetConfig *config)
+// The width of the vector that the condition is computed from, and where the context starts in it.
+static inline int score_context_at(const ScoreNetConfig *config)
 {
     return config->time_width + config->factors * config->embed;
+}
+
+static inline int score_cond_in(const ScoreNetConfig *config)
+{
+    return score_context_at(config) + config->context;
 }
 
 // Floating-point operations of the products of one forward pass of one row.

@@ -21,17 +21,20 @@ static void affine(Real *y, int stride, const Real *x, const Real *packed, const
     gemm_packed(y, stride, x, in, packed, rows, out, in, true);
 }
 
-static void condition(ScoreWork *w, const Real *t, const int *z)
+static void condition(ScoreWork *w, const Real *t, const int *z, const Real *context)
 {
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params;
-    int width = score_cond_in(c), rows = w->rows;
+    int width = score_cond_in(c), rows = w->rows, at = score_context_at(c);
     size_t size = (size_t)rows * c->cond;
     time_embedding(w->cond_in, width, t, rows, c->time_width, false);
     for (int i = 0; i < c->factors; i++)
         embedding_forward(w->cond_in + c->time_width + i * c->embed, width, params + net->embed[i],
                           z + i, c->factors, rows, c->values[i], c->embed);
+    for (int r = 0; c->context && r < rows; r++)
+        memcpy(w->cond_in + (size_t)r * width + at, context + (size_t)r * c->context,
+               (size_t)c->context * sizeof *context);
     affine(w->cond1, c->cond, w->cond_in, w->pack_cond1, params + net->cond1_bias, rows, width,
            c->cond);
     mish_forward(w->cond1_act, w->cond1, size);
@@ -180,15 +183,16 @@ static void chunk_task(void *context, int index, int worker)
     stage_rows(w, pass->stage, 0, first, last, end);
 }
 
-void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z, int rows,
-                   ThreadPool *pool)
+void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
+                   const Real *context, int rows, ThreadPool *pool)
 {
     assert(rows > 0 && rows <= work->capacity);
     assert(work->params && "score_load comes first");
     const ScoreNetConfig *c = &work->net->config;
+    assert((context || !c->context) && "the network has a context");
     work->rows = rows;
     work->z = z;
-    condition(work, t, z);
+    condition(work, t, z, context);
     pool_for(pool, c->blocks, film_task, work);
     Forward pass = {.work = work, .x = x, .out = out};
     if (work->threads) {

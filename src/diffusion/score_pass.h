@@ -42,15 +42,18 @@ void score_work_free(ScoreWork *work);
 // Call it again whenever they change.
 void score_load(ScoreWork *work, const Real *params, ThreadPool *pool);
 
-// out [rows][T][D] from x [rows][T][D], diffusion times t [rows] and factor values z [rows][K].
-// The workspace keeps the activations for the backward pass or the tangent, and the pointer z.
-void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z, int rows,
-                   ThreadPool *pool);
+// out [rows][T][D] from x [rows][T][D], diffusion times t [rows], factor values z [rows][K] and
+// context [rows][context], NULL for a network without. The workspace keeps the activations for the
+// backward pass or the tangent, and the pointer z.
+void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
+                   const Real *context, int rows, ThreadPool *pool);
 
 // Gradients for dout [rows][T][D], of the rows of the last forward pass. dparams is a block of the
-// table's size, overwritten; dx [rows][T][D] is the gradient of x. Either may be NULL. The pass
-// uses up the activations: one backward pass a forward pass.
-void score_backward(Real *dparams, Real *dx, ScoreWork *work, const Real *dout, ThreadPool *pool);
+// table's size, overwritten; dx [rows][T][D] is the gradient of x and dcontext [rows][context] that
+// of the context. Each may be NULL. The pass uses up the activations: one backward pass a forward
+// pass.
+void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
+                    ThreadPool *pool);
 
 // A workspace for tangents along up to `directions` directions at up to `rows` rows.
 typedef struct ScoreTangent ScoreTangent;
@@ -58,7 +61,7 @@ Status score_tangent_create(ScoreTangent **tangent, const ScoreNet *net, int row
 void score_tangent_free(ScoreTangent *tangent);
 
 // tout [directions][T][D]: the derivative of row row_of[d] of the last forward pass, along the
-// change tx [directions][T][D] of its x. Time and factors stay.
+// change tx [directions][T][D] of its x. Time, factors and context stay.
 void score_tangent(Real *tout, ScoreTangent *tangent, const ScoreWork *work, const Real *tx,
                    const int *row_of, int directions, ThreadPool *pool);
 

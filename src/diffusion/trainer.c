@@ -8,12 +8,18 @@
 #include <facet/rng.h>
 #include <stdlib.h>
 
+enum { ROWS_MAX = 1 << 20 }; // an update's rows have as many streams
+
 static int sample_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
 
 static Status check(const TrainConfig *c, const ScoreNet *net)
 {
-    if (c->batch < 1 || c->batch >= 1 << 20)
+    if (c->batch < 1 || c->batch >= ROWS_MAX)
         return status_fail("training: expected a batch of 1 or more, found %d", c->batch);
+    int draws_max = (ROWS_MAX - 1) / c->batch;
+    if (c->draws < 1 || c->draws > draws_max)
+        return status_fail("training: expected 1 to %d draws a sample, found %d", draws_max,
+                           c->draws);
     for (int i = 0; i < net->config.factors; i++)
         if (!(c->drop[i] >= 0.0 && c->drop[i] <= 1.0))
             return status_fail("training: expected a drop probability from 0 to 1, found %g",
@@ -21,7 +27,7 @@ static Status check(const TrainConfig *c, const ScoreNet *net)
     if (!(c->composed_weight >= 0.0))
         return status_fail("training: expected a composed loss of weight 0 or more, found %g",
                            c->composed_weight);
-    if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch < 2))
+    if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch * c->draws < 2))
         return status_fail("training: a composed loss needs a factor and a batch of 2 or more");
     if (!(c->rate > 0.0))
         return status_fail("training: expected a rate above 0, found %g", c->rate);
@@ -31,19 +37,22 @@ static Status check(const TrainConfig *c, const ScoreNet *net)
 static Status allocate(Trainer *k, int threads)
 {
     const ScoreNet *net = k->net;
-    size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, batch = (size_t)k->config.batch;
+    size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, noisy = (size_t)k->noisy;
+    size_t context = (size_t)net->config.context;
     size_t block = (net->table.size * sizeof(Real) + 63) / 64 * 64;
     k->params = aligned_alloc(64, block);
     k->grads = aligned_alloc(64, block);
     k->x = calloc(rows * size, sizeof *k->x);
     k->out = calloc(rows * size, sizeof *k->out);
     k->dout = calloc(rows * size, sizeof *k->dout);
-    k->target = calloc(batch * size, sizeof *k->target);
+    k->target = calloc(noisy * size, sizeof *k->target);
     k->t = calloc(rows, sizeof *k->t);
     k->z = calloc(rows * (size_t)(net->config.factors + 1), sizeof *k->z);
-    k->squares = calloc(batch + (size_t)k->composed, sizeof *k->squares);
+    k->context_rows = calloc(rows * context + 1, sizeof *k->context_rows);
+    k->dcontext = calloc((size_t)k->config.batch * context + 1, sizeof *k->dcontext);
+    k->squares = calloc(noisy + (size_t)k->composed, sizeof *k->squares);
     if (!k->params || !k->grads || !k->x || !k->out || !k->dout || !k->target || !k->t || !k->z ||
-        !k->squares)
+        !k->context_rows || !k->dcontext || !k->squares)
         return status_fail("out of memory for training %zu parameters", net->table.parameters);
     memset(k->grads, 0, block);
     tensor_init(k->params, &net->table, k->config.seed);
@@ -61,8 +70,9 @@ Status trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *s
     k->config = config;
     k->net = net;
     k->schedule = schedule;
-    k->composed = config.composed_weight > 0.0 ? config.batch / 2 : 0;
-    k->rows = config.batch + k->composed * (1 + net->config.factors);
+    k->noisy = config.batch * config.draws;
+    k->composed = config.composed_weight > 0.0 ? k->noisy / 2 : 0;
+    k->rows = k->noisy + k->composed * (1 + net->config.factors);
     Status status = allocate(k, threads);
     if (!status.ok) {
         trainer_free(k);
@@ -85,28 +95,40 @@ void trainer_free(Trainer *k)
     free(k->target);
     free(k->t);
     free(k->z);
+    free(k->context_rows);
+    free(k->dcontext);
     free(k->squares);
     free(k);
 }
 
-// Draws time, dropout and noise of one row of the batch, and lays out its rows of the pass: the
+static void copy_context(Trainer *k, int row, int sample)
+{
+    size_t width = (size_t)k->net->config.context;
+    if (width)
+        memcpy(k->context_rows + (size_t)row * width, k->context + (size_t)sample * width,
+               width * sizeof *k->context);
+}
+
+// Draws time, dropout and noise of one noisy row, and lays out its rows of the pass: the
 // row itself, and for the composed loss the null branch and one branch a factor.
 static void draw_row(void *context, int row, int worker)
 {
     (void)worker;
     Trainer *k = context;
     int size = sample_size(k->net), factors = k->net->config.factors;
+    int sample = row / k->config.draws;
+    const int *task = k->tasks + sample * factors;
     uint64_t update = (uint64_t)k->optimizer->updates;
     Rng rng = rng_make(k->config.seed, STREAM_TRAIN + (update << 20) + (uint64_t)row);
     int t = (int)(rng_uniform(&rng) * k->schedule->steps);
     for (int i = 0; i < factors; i++) {
         bool dropped = rng_uniform(&rng) < k->config.drop[i];
-        k->z[row * factors + i] = dropped ? EMBEDDING_NULL : k->tasks[row * factors + i];
+        k->z[row * factors + i] = dropped ? EMBEDDING_NULL : task[i];
     }
     double alpha_bar = k->schedule->alpha_bar[t];
     double signal = sqrt(alpha_bar), noise = sqrt(1.0 - alpha_bar);
     Mix mix = prediction_target(k->config.prediction, alpha_bar);
-    const Real *x0 = k->data + (size_t)row * size;
+    const Real *x0 = k->data + (size_t)sample * size;
     Real *x = k->x + (size_t)row * size, *target = k->target + (size_t)row * size;
     for (int i = 0; i < size; i++) {
         double epsilon = rng_normal(&rng);
@@ -114,24 +136,26 @@ static void draw_row(void *context, int row, int worker)
         target[i] = (Real)(mix.first * (double)x0[i] + mix.second * epsilon);
     }
     k->t[row] = (Real)t;
+    copy_context(k, row, sample);
     if (row >= k->composed) return;
     for (int branch = 0; branch <= factors; branch++) {
-        int r = k->config.batch + row * (1 + factors) + branch;
+        int r = k->noisy + row * (1 + factors) + branch;
         memcpy(k->x + (size_t)r * size, x, (size_t)size * sizeof *x);
         k->t[r] = (Real)t;
+        copy_context(k, r, sample);
         for (int i = 0; i < factors; i++)
-            k->z[r * factors + i] = branch == 1 + i ? k->tasks[row * factors + i] : EMBEDDING_NULL;
+            k->z[r * factors + i] = branch == 1 + i ? task[i] : EMBEDDING_NULL;
     }
 }
 
 // The squared error of one row and its gradient; then the same for its composed prediction.
 static void row_loss(Trainer *k, int row)
 {
-    int size = sample_size(k->net), factors = k->net->config.factors, batch = k->config.batch;
+    int size = sample_size(k->net), factors = k->net->config.factors, noisy = k->noisy;
     const Real *target = k->target + (size_t)row * size;
     const Real *out = k->out + (size_t)row * size;
     Real *dout = k->dout + (size_t)row * size;
-    Real scale = R(2.0 / ((double)batch * size));
+    Real scale = R(2.0 / ((double)noisy * size));
     double square = 0.0;
     for (int i = 0; i < size; i++) {
         Real error = out[i] - target[i];
@@ -140,7 +164,7 @@ static void row_loss(Trainer *k, int row)
     }
     k->squares[row] = square;
     if (row >= k->composed) return;
-    size_t first = (size_t)(batch + row * (1 + factors)) * size;
+    size_t first = (size_t)(noisy + row * (1 + factors)) * size;
     const Real *null = k->out + first;
     Real *dnull = k->dout + first;
     scale = R(2.0 * k->config.composed_weight / ((double)k->composed * size));
@@ -153,26 +177,44 @@ static void row_loss(Trainer *k, int row)
         dnull[i] = scale * error * R(1 - factors);
         for (int b = 1; b <= factors; b++) dnull[(size_t)b * size + i] = scale * error;
     }
-    k->squares[batch + row] = square;
+    k->squares[noisy + row] = square;
 }
 
-TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPool *pool)
+// Sums the gradients of the rows that share a sample's context, in their order.
+static void sum_dcontext(Trainer *k)
 {
-    int size = sample_size(k->net), batch = k->config.batch;
+    int width = k->net->config.context, branches = 1 + k->net->config.factors;
+    memset(k->dcontext, 0, (size_t)k->config.batch * width * sizeof *k->dcontext);
+    for (int row = 0; row < k->rows; row++) {
+        int noisy = row < k->noisy ? row : (row - k->noisy) / branches;
+        const Real *from = k->context_rows + (size_t)row * width;
+        Real *to = k->dcontext + (size_t)(noisy / k->config.draws) * width;
+        for (int i = 0; i < width; i++) to[i] += from[i];
+    }
+}
+
+TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Real *context,
+                              ThreadPool *pool)
+{
+    int size = sample_size(k->net), noisy = k->noisy;
+    bool conditioned = k->net->config.context > 0;
+    assert((context || !conditioned) && "the network has a context");
     k->data = x0;
     k->tasks = z;
-    pool_for(pool, batch, draw_row, k);
+    k->context = context;
+    pool_for(pool, noisy, draw_row, k);
     score_load(k->work, k->params, pool);
-    score_forward(k->out, k->work, k->x, k->t, k->z, k->rows, pool);
+    score_forward(k->out, k->work, k->x, k->t, k->z, k->context_rows, k->rows, pool);
     TrainReport report = {.update = k->optimizer->updates + 1};
-    for (int row = 0; row < batch; row++) {
+    for (int row = 0; row < noisy; row++) {
         row_loss(k, row);
-        report.denoise += k->squares[row] / ((double)batch * size);
+        report.denoise += k->squares[row] / ((double)noisy * size);
         if (row < k->composed)
-            report.composed += k->squares[batch + row] / ((double)k->composed * size);
+            report.composed += k->squares[noisy + row] / ((double)k->composed * size);
     }
     report.loss = report.denoise + k->config.composed_weight * report.composed;
-    score_backward(k->grads, NULL, k->work, k->dout, pool);
+    score_backward(k->grads, NULL, conditioned ? k->context_rows : NULL, k->work, k->dout, pool);
+    if (conditioned) sum_dcontext(k);
     report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
     report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
     report.rate = optimizer_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
@@ -180,9 +222,10 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, ThreadPo
     return report;
 }
 
-TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, ThreadPool *pool)
+TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, const Real *context,
+                         ThreadPool *pool)
 {
-    TrainReport report = trainer_gradients(k, x0, z, pool);
+    TrainReport report = trainer_gradients(k, x0, z, context, pool);
     if (report.finite)
         optimizer_step(k->optimizer, k->params, k->grads, report.grad_norm, report.rate, pool);
     return report;
@@ -193,6 +236,7 @@ TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, ThreadPool *p
 TrainConfig trainer_default(void)
 {
     TrainConfig config = {.batch = 32,
+                          .draws = 1,
                           .prediction = PREDICT_V,
                           .optimizer = optimizer_default(),
                           .rate = 1e-4,

@@ -2,7 +2,7 @@
 //
 //   stem     h = act(norm(conv(image)))            kernel and stride of the stem, then a max pool
 //   stage s  blocks of  h <- act(skip(h) + norm(conv(act(norm(conv(h))))))
-//   head     y = W [keypoints(h); mean(h)] + b
+//   head     y = W [keypoints(h); mean(h); h] + b          h itself only where the config says so
 //
 // Convolutions in stages have kernel 3; a stage's first block takes its stride, and where the shape
 // changes the skip is a strided 1x1 convolution with a norm. The norm is GroupNorm, or none (the
@@ -34,12 +34,16 @@ typedef struct EncoderConfig {
     int blocks;   // a stage
     int groups;   // of GroupNorm; 0 for convolutions with a bias and no norm
     int frozen;   // how many of stem, stage 1, stage 2, ... keep their weights in training
+    bool flat;    // the head takes the last activation whole as well
     int features; // width of the result
 } EncoderConfig;
 
 // "small": 160x120, shrunk by 2, trained on two cores. "resnet18": the paper's, at 320x240, with
-// stem and the first two stages frozen. A failure names the known ones.
+// stem and the first two stages frozen; "resnet18-torchvision" is the same without a norm, for
+// imported weights (encoder/torchvision.h). A failure names the known ones.
 Status encoder_config_find(EncoderConfig *config, const char *name);
+
+bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b);
 
 typedef struct Encoder Encoder; // the shape, and its table of tensors
 
@@ -47,17 +51,18 @@ Status encoder_create(Encoder **encoder, EncoderConfig config);
 void encoder_free(Encoder *encoder);
 const EncoderConfig *encoder_config(const Encoder *encoder);
 const TensorTable *encoder_table(const Encoder *encoder);
-double encoder_flops(const Encoder *encoder); // of the products of one image's forward pass
+double encoder_flops(const Encoder *encoder);         // of the products of one image's forward pass
+double encoder_flops_trained(const Encoder *encoder); // of them, those of trained parts
 
 // The first number of the block that is trained: the frozen parts stand before it.
 size_t encoder_trained_from(const Encoder *encoder);
 
-#define EncoderWork              REAL_NAME(EncoderWork)
-#define encoder_work_create      REAL_NAME(encoder_work_create)
-#define encoder_work_free        REAL_NAME(encoder_work_free)
-#define encoder_load             REAL_NAME(encoder_load)
-#define encoder_forward          REAL_NAME(encoder_forward)
-#define encoder_backward         REAL_NAME(encoder_backward)
+#define EncoderWork         REAL_NAME(EncoderWork)
+#define encoder_work_create REAL_NAME(encoder_work_create)
+#define encoder_work_free   REAL_NAME(encoder_work_free)
+#define encoder_load        REAL_NAME(encoder_load)
+#define encoder_forward     REAL_NAME(encoder_forward)
+#define encoder_backward    REAL_NAME(encoder_backward)
 
 typedef struct EncoderWork EncoderWork;
 

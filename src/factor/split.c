@@ -66,6 +66,23 @@ Status factor_split_add(FactorSplit *split, FactorTask task)
     return status_ok();
 }
 
+static bool matches(const FactorSpace *space, FactorTask task, FactorTask pattern)
+{
+    for (int f = 0; f < factor_count(space); f++)
+        if (pattern.value[f] != FACTOR_NULL && pattern.value[f] != task.value[f]) return false;
+    return true;
+}
+
+Status factor_split_add_matching(FactorSplit *split, FactorTask pattern)
+{
+    if (factor_task_complete(split->space, pattern)) return factor_split_add(split, pattern);
+    for (int64_t i = 0; i < factor_task_count(split->space); i++) {
+        FactorTask task = factor_task_at(split->space, i);
+        if (matches(split->space, task, pattern)) TRY(factor_split_add(split, task));
+    }
+    return status_ok();
+}
+
 bool factor_split_contains(const FactorSplit *split, FactorTask task)
 {
     int64_t number = factor_task_index(split->space, task);

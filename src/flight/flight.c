@@ -15,6 +15,14 @@ void flight_record(FlightTrace *trace, const FlightRun *run)
     trace->count++;
 }
 
+Vec3 gust_next(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
+{
+    double keep = exp(-interval / gusts->time), spread = gusts->speed * sqrt(1.0 - keep * keep);
+    double x = keep * wind.x + spread * rng_normal(rng);
+    double y = keep * wind.y + spread * rng_normal(rng);
+    return vec3(x, y, keep * wind.z + spread * rng_normal(rng));
+}
+
 QuadState flight_start(const QuadModel *model, const Reference *plan, double speed)
 {
     QuadState state = quad_hover(model, plan->pos[0], plan->yaw[0]);

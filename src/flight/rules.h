@@ -1,19 +1,10 @@
-// What single and batched flights share: how gusts change, and when a flight is over.
+// What single and batched flights share: how often gusts change, and when a flight is over.
 #ifndef FACET_FLIGHT_RULES_H
 #define FACET_FLIGHT_RULES_H
 
 #include <facet/flight.h>
 
 enum { GUST_STEPS = 10 }; // simulation steps between two changes of the wind
-
-// The wind after one more interval: a first-order Gauss-Markov process with exact discretisation.
-static inline Vec3 gust_next(Vec3 wind, const Gusts *gusts, double interval, Rng *rng)
-{
-    double keep = exp(-interval / gusts->time), spread = gusts->speed * sqrt(1.0 - keep * keep);
-    double x = keep * wind.x + spread * rng_normal(rng);
-    double y = keep * wind.y + spread * rng_normal(rng);
-    return vec3(x, y, keep * wind.z + spread * rng_normal(rng));
-}
 
 // The progress (m) at which a plan counts as flown.
 static inline double end_of_path(const Reference *plan) { return reference_length(plan) - 0.05; }

@@ -1,18 +1,12 @@
 // Products with a packed matrix (see math/gemm_packed.h).
 //
-// The packed matrix is cut into panels of PANEL columns, each [k][PANEL]. A tile of six rows and
-// one panel stays in registers over a block of k; the block of the panel stays in the first cache
-// for all rows.
+// A tile of six rows and one panel (math/gemm_tile.h) stays in registers over a block of k; the
+// block of the panel stays in the first cache for all rows.
 #include "math/gemm_packed.h"
 
+#include "math/gemm_tile.h"
+
 #include <string.h>
-
-typedef Real Vector __attribute__((vector_size(32)));
-typedef Real Unaligned __attribute__((vector_size(32), aligned(sizeof(Real)), may_alias));
-
-enum { LANES = 32 / sizeof(Real), PANEL = 2 * LANES, TILE = 6, K_BLOCK = 1024 / sizeof(Real) };
-
-static int panels(int n) { return (n + PANEL - 1) / PANEL; }
 
 size_t gemm_packed_size(int n, int k) { return (size_t)panels(n) * PANEL * (size_t)k; }
 

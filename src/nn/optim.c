@@ -76,6 +76,18 @@ void optimizer_free(Optimizer *o)
     free(o);
 }
 
+void optimizer_freeze(Optimizer *o, size_t before)
+{
+    int kept = 0;
+    for (int i = 0; i < o->chunks; i++) {
+        if (o->table->tensors[o->chunk_tensor[i]].offset < before) continue;
+        o->chunk_tensor[kept] = o->chunk_tensor[i];
+        o->chunk_start[kept] = o->chunk_start[i];
+        o->chunk_size[kept++] = o->chunk_size[i];
+    }
+    o->chunks = kept;
+}
+
 typedef struct NormTask {
     Optimizer *optimizer;
     const Real *grads;

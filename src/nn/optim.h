@@ -18,6 +18,7 @@
 #define Optimizer        REAL_NAME(Optimizer)
 #define optimizer_create REAL_NAME(optimizer_create)
 #define optimizer_free   REAL_NAME(optimizer_free)
+#define optimizer_freeze REAL_NAME(optimizer_freeze)
 #define optimizer_norm   REAL_NAME(optimizer_norm)
 #define optimizer_step   REAL_NAME(optimizer_step)
 
@@ -59,7 +60,10 @@ Status optimizer_create(Optimizer **optimizer, const TensorTable *table, Optimiz
                         const Real *params);
 void optimizer_free(Optimizer *optimizer);
 
-// The Euclidean norm of all gradients; not finite when one of them is not.
+// Leaves the tensors that begin before number `before` of the block as they are from now on.
+void optimizer_freeze(Optimizer *optimizer, size_t before);
+
+// The Euclidean norm of the gradients of what is trained; not finite when one of them is not.
 double optimizer_norm(Optimizer *optimizer, const Real *grads, ThreadPool *pool);
 
 // One update of params and of the moving average. `norm` is the gradients' norm, for clipping.

@@ -14,15 +14,43 @@
 
 // ---- Checkpoints --------------------------------------------------------------------------------
 
-enum { BLOCKS = 4 };
-static const char *const block_names[BLOCKS] = {"weights.", "m.", "v.", "average."};
+// All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
+// table, with a prefix before each name.
+enum { STATE_BLOCKS = 4 };
+static const char *const block_names[STATE_BLOCKS] = {"weights.", "m.", "v.", "average."};
 
-static void trainer_blocks(float *blocks[BLOCKS], const Trainer *trainer)
+static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optimizer *optimizer)
 {
-    blocks[0] = trainer->params;
-    blocks[1] = trainer->optimizer->m;
-    blocks[2] = trainer->optimizer->v;
-    blocks[3] = trainer->optimizer->ema;
+    blocks[0] = params;
+    blocks[1] = optimizer->m;
+    blocks[2] = optimizer->v;
+    blocks[3] = optimizer->ema;
+}
+
+static void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
+                          const char *prefix)
+{
+    float *blocks[STATE_BLOCKS];
+    char name[SAFETENSORS_NAME_SIZE];
+    state_blocks(blocks, params, optimizer);
+    for (int b = 0; b < STATE_BLOCKS; b++) {
+        snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
+        policy_sources(sources + b * optimizer->table->count, optimizer->table, blocks[b],
+                       TENSOR_F32, name);
+    }
+}
+
+static Status state_read(float *params, Optimizer *optimizer, const Safetensors *file,
+                         const char *prefix)
+{
+    float *blocks[STATE_BLOCKS];
+    char name[SAFETENSORS_NAME_SIZE];
+    state_blocks(blocks, params, optimizer);
+    for (int b = 0; b < STATE_BLOCKS; b++) {
+        snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
+        TRY(policy_read_block(blocks[b], optimizer->table, file, name));
+    }
+    return status_ok();
 }
 
 static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int network)
@@ -32,7 +60,7 @@ static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, i
     snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.200s", prefix);
 }
 
-static void set_exact(Json *metadata, const char *key, double value)
+static void checkpoint_set_number(Json *metadata, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
@@ -42,29 +70,30 @@ static void set_exact(Json *metadata, const char *key, double value)
 Status checkpoint_write(Training *t)
 {
     const Policy *policy = t->policy;
-    const ScoreNet *net = policy->net;
-    int tensors = net->table.count;
+    const TensorTable *table = &policy->net->table;
+    int tensors = table->count, blocks = STATE_BLOCKS + t->network, count = blocks * tensors;
+    if (t->seer) count += STATE_BLOCKS * encoder_table(policy->encoder)->count;
     if (fflush(t->log) != 0 || fsync(fileno(t->log)) != 0)
         return status_fail("%s: cannot write: %s", t->csv, strerror(errno));
-    TensorSource *sources = calloc((size_t)((BLOCKS + t->network) * tensors), sizeof *sources);
+    TensorSource *sources = calloc((size_t)count, sizeof *sources);
     if (!sources) return status_fail("%s: out of memory", t->checkpoint);
-    float *blocks[BLOCKS];
-    trainer_blocks(blocks, t->trainer);
-    for (int b = 0; b < BLOCKS; b++)
-        policy_sources(sources + b * tensors, net, blocks[b], TENSOR_F32, block_names[b]);
+    state_sources(sources, t->trainer->params, t->trainer->optimizer, "");
     for (int i = 0; i < t->network; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
         done_prefix(prefix, policy, i);
-        policy_sources(sources + (BLOCKS + i) * tensors, net, policy->params[i], TENSOR_F32,
+        policy_sources(sources + (STATE_BLOCKS + i) * tensors, table, policy->params[i], TENSOR_F32,
                        prefix);
     }
+    if (t->seer)
+        state_sources(sources + blocks * tensors, t->seer->params, t->seer->optimizer,
+                      ENCODER_PREFIX);
     Json *metadata = policy_metadata(policy, CHECKPOINT_FORMAT);
-    set_exact(metadata, "at_network", t->network);
-    set_exact(metadata, "at_update", (double)t->trainer->optimizer->updates);
-    set_exact(metadata, "at_tail", t->tail);
-    set_exact(metadata, "at_losses", t->losses);
-    Status status =
-        safetensors_write(t->checkpoint, metadata, sources, (BLOCKS + t->network) * tensors);
+    checkpoint_set_number(metadata, "at_network", t->network);
+    checkpoint_set_number(metadata, "at_update", (double)t->trainer->optimizer->updates);
+    checkpoint_set_number(metadata, "at_total", (double)t->total);
+    checkpoint_set_number(metadata, "at_tail", t->tail);
+    checkpoint_set_number(metadata, "at_losses", t->losses);
+    Status status = safetensors_write(t->checkpoint, metadata, sources, count);
     free(sources);
     return status;
 }
@@ -79,10 +108,10 @@ static bool may_differ(const char *key)
     return false;
 }
 
-Status checkpoint_matches(Training *t, const Safetensors *file, const char *path,
+Status checkpoint_matches(Policy *policy, const Safetensors *file, const char *path,
                           const char *format)
 {
-    Json *expected = policy_metadata(t->policy, format);
+    Json *expected = policy_metadata(policy, format);
     JsonRef root = json_root(expected, path), at;
     int count = 0;
     Status status = json_length(&count, &root);
@@ -95,7 +124,7 @@ Status checkpoint_matches(Training *t, const Safetensors *file, const char *path
                              json_key(&at), json_chars(&at), found ? found : "none");
     }
     json_free(expected);
-    PolicyRecord *record = &t->policy->record;
+    PolicyRecord *record = &policy->record;
     const char *command = safetensors_metadata(file, "train_command");
     const char *data = safetensors_metadata(file, "train_data");
     const char *version = safetensors_metadata(file, "facet_version");
@@ -105,31 +134,31 @@ Status checkpoint_matches(Training *t, const Safetensors *file, const char *path
     return status;
 }
 
-static Status get_exact(double *out, const Training *t, const Safetensors *file, const char *key,
-                        double max)
+static Status checkpoint_number(double *out, const Safetensors *file, const char *path,
+                                const char *key, double max)
 {
     const char *text = safetensors_metadata(file, key);
     char *end;
     *out = text ? strtod(text, &end) : -1.0;
     if (text && end != text && !*end && *out >= 0.0 && *out <= max) return status_ok();
-    return status_fail("%s: %s: expected a number from 0 to %g, found '%.40s'", t->checkpoint, key,
-                       max, text ? text : "none");
+    return status_fail("%s: %s: expected a number from 0 to %g, found '%.40s'", path, key, max,
+                       text ? text : "none");
 }
 
 static Status read_place(Training *t, const Safetensors *file, long *update)
 {
     double network, updates;
-    TRY(checkpoint_matches(t, file, t->checkpoint, CHECKPOINT_FORMAT));
-    TRY(get_exact(&network, t, file, "at_network", t->policy->networks - 1));
-    TRY(get_exact(&updates, t, file, "at_update", 1e15));
-    TRY(get_exact(&t->tail, t, file, "at_tail", 1e300));
-    TRY(get_exact(&t->losses, t, file, "at_losses", 1e300));
+    TRY(checkpoint_matches(t->policy, file, t->checkpoint, CHECKPOINT_FORMAT));
+    TRY(checkpoint_number(&network, file, t->checkpoint, "at_network", t->policy->networks - 1));
+    TRY(checkpoint_number(&updates, file, t->checkpoint, "at_update", 1e15));
+    TRY(checkpoint_number(&t->tail, file, t->checkpoint, "at_tail", 1e300));
+    TRY(checkpoint_number(&t->losses, file, t->checkpoint, "at_losses", 1e300));
     t->network = (int)network;
     *update = (long)updates;
     for (int i = 0; i < t->network; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
         done_prefix(prefix, t->policy, i);
-        TRY(policy_read_block(t->policy->params[i], t->policy->net, file, prefix));
+        TRY(policy_read_block(t->policy->params[i], &t->policy->net->table, file, prefix));
     }
     return status_ok();
 }
@@ -144,15 +173,31 @@ Status checkpoint_read(Training *t, Safetensors **file, long *update)
     return status;
 }
 
+// A run of another length has another schedule. The number of epochs is among the settings, but
+// not that of the updates of a policy that sees.
+static Status check_length(const Training *t, const Safetensors *file, long update)
+{
+    double total = (double)t->total;
+    if (safetensors_metadata(file, "at_total"))
+        TRY(checkpoint_number(&total, file, t->checkpoint, "at_total", 1e15));
+    if ((long)total != t->total)
+        return status_fail("%s: expected a training of %ld updates, found one of %ld",
+                           t->checkpoint, t->total, (long)total);
+    long last = t->options->until ? t->options->until : t->total;
+    if (update > last)
+        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, last,
+                           update);
+    return status_ok();
+}
+
 Status checkpoint_read_trainer(Training *t, const Safetensors *file, long update)
 {
-    float *blocks[BLOCKS];
-    trainer_blocks(blocks, t->trainer);
-    for (int b = 0; b < BLOCKS; b++)
-        TRY(policy_read_block(blocks[b], t->policy->net, file, block_names[b]));
-    if (update > t->total)
-        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, t->total,
-                           update);
+    TRY(check_length(t, file, update));
+    TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
+    if (t->seer) {
+        TRY(state_read(t->seer->params, t->seer->optimizer, file, ENCODER_PREFIX));
+        t->seer->optimizer->updates = t->seer->frozen ? 0 : update;
+    }
     t->trainer->optimizer->updates = update;
     return status_ok();
 }

@@ -2,10 +2,11 @@
 #ifndef FACET_POLICY_PARTS_H
 #define FACET_POLICY_PARTS_H
 
+#include "base/safetensors.h"
 #include "diffusion/sampler.h"
 #include "diffusion/schedule.h"
 #include "diffusion/score_net.h"
-#include "policy/safetensors.h"
+#include "encoder/encoder.h"
 
 #include <facet/policy.h>
 
@@ -24,13 +25,17 @@ struct Policy {
     ScoreNet *net;  // the shape of every network
     int networks;   // 1, or for knet 1 + the known values of all factors
     float **params; // [networks], blocks of the net's table; knet: the null network first
+
+    // Only of a policy that sees: what turns a frame into the network's context.
+    Encoder *encoder;
+    float *encoder_params; // a block of its table
 };
 
-// Makes the network's shape and counts the networks. Method, space and training tasks are set;
-// `config` says horizon to embed, and the factors follow.
+// Makes the network's shape and counts the networks. Method, space, training tasks and encoder are
+// set; `config` says horizon to embed, and the factors and the context follow.
 Status policy_build(Policy *policy, ScoreNetConfig config);
 
-// Makes room for the weights of all networks.
+// Makes room for the weights of all networks and of the encoder.
 Status policy_allocate(Policy *policy);
 
 // The network of a factor's value, or of the null token, in a knet policy.
@@ -52,22 +57,28 @@ void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int ne
 // The settings as the metadata of a file. `format` says what kind of file it is.
 #define POLICY_FORMAT     "facet policy 1"
 #define CHECKPOINT_FORMAT "facet checkpoint 1"
+#define ENCODER_PREFIX    "encoder." // before the names of the encoder's tensors
 Json *policy_metadata(const Policy *policy, const char *format);
 
-// Fills `sources` (one a tensor of the net's table) with a block of parameters, with `prefix`
-// before each name.
-void policy_sources(TensorSource *sources, const ScoreNet *net, const float *params,
+// Fills `sources` (one a tensor of the table) with a block of parameters, with `prefix` before each
+// name.
+void policy_sources(TensorSource *sources, const TensorTable *table, const float *params,
                     TensorType type, const char *prefix);
 
 // Whether the file has such a block, and reads it back.
-Status policy_expect_block(const ScoreNet *net, const Safetensors *file, const char *prefix);
-Status policy_read_block(float *params, const ScoreNet *net, const Safetensors *file,
+Status policy_expect_block(const TensorTable *table, const Safetensors *file, const char *prefix);
+Status policy_read_block(float *params, const TensorTable *table, const Safetensors *file,
                          const char *prefix);
 
 // The starting noise [T D] of sample `number`, at the temperature of `how`.
 void policy_noise(float *x, const Policy *policy, const PolicySampling *how, uint64_t number);
 
 // A block of parameters, zero; freed with free.
-float *policy_block(const ScoreNet *net);
+float *policy_block(const TensorTable *table);
+
+// ---- An encoder's settings (encoder_json.c) ----------------------------------------------------
+
+Json *encoder_to_json(const EncoderConfig *config);
+Status encoder_from_json(EncoderConfig *config, const JsonRef *root);
 
 #endif

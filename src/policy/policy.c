@@ -98,9 +98,9 @@ void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const Policy *policy, int ne
                  factor_value_name(policy->space, factor, value));
 }
 
-float *policy_block(const ScoreNet *net)
+float *policy_block(const TensorTable *table)
 {
-    size_t bytes = (net->table.size * sizeof(float) + 63) / 64 * 64;
+    size_t bytes = (table->size * sizeof(float) + 63) / 64 * 64;
     float *block = aligned_alloc(64, bytes);
     if (block) memset(block, 0, bytes);
     return block;
@@ -111,6 +111,9 @@ Status policy_build(Policy *policy, ScoreNetConfig config)
     bool factored = policy->method == POLICY_FACTORED || policy->method == POLICY_ORACLE;
     int factors = factor_count(policy->space);
     config.factors = factored ? factors : 0;
+    config.context = policy->encoder ? encoder_config(policy->encoder)->features : 0;
+    if (policy->encoder && policy->method == POLICY_KNET)
+        return status_fail("a knet policy cannot see");
     if (factors > SCORE_FACTORS_MAX)
         return status_fail("expected at most %d factors, found %d", SCORE_FACTORS_MAX, factors);
     policy->networks = 1;
@@ -126,12 +129,14 @@ Status policy_allocate(Policy *policy)
 {
     policy->params = calloc((size_t)policy->networks, sizeof *policy->params);
     for (int i = 0; i < policy->networks; i++) {
-        if (policy->params) policy->params[i] = policy_block(policy->net);
+        if (policy->params) policy->params[i] = policy_block(&policy->net->table);
         if (!policy->params || !policy->params[i])
             return status_fail("out of memory for %d networks of %zu parameters", policy->networks,
                                policy->net->table.parameters);
     }
-    return status_ok();
+    if (!policy->encoder) return status_ok();
+    policy->encoder_params = policy_block(encoder_table(policy->encoder));
+    return policy->encoder_params ? status_ok() : status_fail("out of memory for the encoder");
 }
 
 void policy_destroy(Policy *policy)
@@ -140,6 +145,8 @@ void policy_destroy(Policy *policy)
     for (int i = 0; policy->params && i < policy->networks; i++) free(policy->params[i]);
     free(policy->params);
     score_net_free(policy->net);
+    free(policy->encoder_params);
+    encoder_free(policy->encoder);
     normalizer_destroy(policy->normalizer);
     factor_split_destroy(policy->training);
     factor_split_destroy(policy->held_out);
@@ -164,5 +171,28 @@ int policy_networks(const Policy *policy) { return policy->networks; }
 
 size_t policy_parameters(const Policy *policy)
 {
-    return (size_t)policy->networks * policy->net->table.parameters;
+    size_t encoder = policy->encoder ? encoder_table(policy->encoder)->parameters : 0;
+    return (size_t)policy->networks * policy->net->table.parameters + encoder;
+}
+
+bool policy_sees(const Policy *policy) { return policy->encoder; }
+
+void policy_frame_size(const Policy *policy, int *width, int *height)
+{
+    assert(policy->encoder && "the policy sees");
+    const EncoderConfig *config = encoder_config(policy->encoder);
+    *width = config->width * config->shrink;
+    *height = config->height * config->shrink;
+}
+
+int policy_frame_shrink(const Policy *policy) { return encoder_config(policy->encoder)->shrink; }
+
+Status policy_check_frame(const Policy *policy, int width, int height)
+{
+    int wide, high;
+    if (!policy->encoder) return status_fail("the policy does not see and takes no frames");
+    policy_frame_size(policy, &wide, &high);
+    if (width == wide && height == high) return status_ok();
+    return status_fail("expected a frame of %d x %d pixels, found %d x %d", wide, high, width,
+                       height);
 }

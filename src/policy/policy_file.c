@@ -62,7 +62,10 @@ static Json *network_of(const ScoreNetConfig *config)
     return network;
 }
 
-static void set_record(Json *metadata, const PolicyRecord *record, int factors)
+// What becomes of the encoder in training.
+static const char *const encoder_words[] = {"trained", "frozen"};
+
+static void set_record(Json *metadata, const PolicyRecord *record, int factors, bool sees)
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%" PRIu64, record->seed);
@@ -75,6 +78,11 @@ static void set_record(Json *metadata, const PolicyRecord *record, int factors)
     set_number(metadata, "train_warmup", (double)record->warmup);
     set_json(metadata, "train_drop", numbers(record->drop, factors));
     set_number(metadata, "train_composed_weight", record->composed_weight);
+    if (sees) {
+        set_number(metadata, "train_draws", record->draws);
+        set_number(metadata, "train_jitter", record->jitter);
+        json_set_string(metadata, "train_encoder", encoder_words[record->frozen_encoder]);
+    }
     json_set_string(metadata, "train_data_hash", record->data_hash);
     json_set_string(metadata, "train_data", record->data);
     json_set_string(metadata, "train_command", record->command);
@@ -96,6 +104,7 @@ Json *policy_metadata(const Policy *policy, const char *format)
     set_json(metadata, "held_out_tasks", tasks_of(policy->held_out));
     json_set(ranges, "min", numbers(policy->normalizer->min, policy->normalizer->dim));
     json_set(ranges, "max", numbers(policy->normalizer->max, policy->normalizer->dim));
+    if (policy->normalizer->knee > 0.0) json_set_number(ranges, "knee", policy->normalizer->knee);
     set_json(metadata, "normalizer", ranges);
     set_json(metadata, "network", network_of(&policy->net->config));
     json_set_string(metadata, "noise_schedule", "cosine");
@@ -105,7 +114,9 @@ Json *policy_metadata(const Policy *policy, const char *format)
     set_number(metadata, "sample_clip", policy->clip);
     set_number(metadata, "sample_steps", policy->default_steps);
     set_number(metadata, "sample_temperature", policy->temperature);
-    set_record(metadata, &policy->record, factor_count(policy->space));
+    if (policy->encoder)
+        set_json(metadata, "encoder", encoder_to_json(encoder_config(policy->encoder)));
+    set_record(metadata, &policy->record, factor_count(policy->space), policy->encoder);
     return metadata;
 }
 
@@ -230,9 +241,13 @@ static Status read_normalizer(Normalizer **normalizer, const JsonRef *root)
     if (dim < 1 || dim > DIM_MAX) return json_wrong(&min, "1 to 1024 numbers");
     TRY(read_numbers(ranges[0], dim, &min));
     TRY(read_numbers(ranges[1], dim, &max));
+    double knee = 0.0;
+    if (json_has(root, "knee")) TRY(json_member_number(&knee, root, "knee", 0.0, 1e300));
     Status status =
         normalizer_create(normalizer, ranges[0], ranges[1], dim, NORMALIZER_CONSTANT_REFUSED);
-    return status.ok ? status : status_fail("%s: %s", root->file, status.text);
+    if (!status.ok) return status_fail("%s: %s", root->file, status.text);
+    (*normalizer)->knee = knee;
+    return status_ok();
 }
 
 static Status read_network(ScoreNetConfig *config, const JsonRef *root)
@@ -253,7 +268,21 @@ static Status read_network(ScoreNetConfig *config, const JsonRef *root)
     return status_ok();
 }
 
-static Status get_record(PolicyRecord *record, const Facts *facts, int factors)
+static Status get_image_record(PolicyRecord *record, const Facts *facts)
+{
+    const char *text;
+    long draws;
+    TRY(get_whole(&draws, facts, "train_draws", 1, 1 << 20));
+    TRY(get_number(&record->jitter, facts, "train_jitter", 0.0, 1e9));
+    TRY(get_text(&text, facts, "train_encoder"));
+    record->draws = (int)draws;
+    record->frozen_encoder = strcmp(text, encoder_words[1]) == 0;
+    if (record->frozen_encoder || strcmp(text, encoder_words[0]) == 0) return status_ok();
+    return status_fail("%s: train_encoder: expected trained or frozen, found '%.40s'", facts->path,
+                       text);
+}
+
+static Status get_record(PolicyRecord *record, const Facts *facts, int factors, bool sees)
 {
     const char *text;
     char *end, source[FACT_SIZE];
@@ -269,7 +298,7 @@ static Status get_record(PolicyRecord *record, const Facts *facts, int factors)
     if (errno || end == text || *end)
         return status_fail("%s: train_seed: expected a whole number, found '%.40s'", facts->path,
                            text);
-    TRY(get_whole(&epochs, facts, "train_epochs", 1, 1 << 30));
+    TRY(get_whole(&epochs, facts, "train_epochs", 0, 1 << 30));
     TRY(get_whole(&batch, facts, "train_batch", 1, 1 << 20));
     TRY(get_whole(&record->warmup, facts, "train_warmup", 0, 1 << 30));
     TRY(get_whole(&record->updates, facts, "train_updates", 0, 1L << 50));
@@ -279,6 +308,8 @@ static Status get_record(PolicyRecord *record, const Facts *facts, int factors)
     TRY(get_number(&record->loss, facts, "train_loss", 0.0, 1e300));
     record->epochs = (int)epochs;
     record->batch = (int)batch;
+    record->draws = 1;
+    if (sees) TRY(get_image_record(record, facts));
     Json *document;
     JsonRef root;
     Status status = get_json(&document, &root, source, facts, "train_drop");
@@ -309,6 +340,22 @@ static Status get_sampling(Policy *policy, const Facts *facts)
     return status_ok();
 }
 
+// A policy without this setting does not see.
+static Status get_encoder(Policy *policy, const Facts *facts)
+{
+    char source[FACT_SIZE];
+    Json *document;
+    JsonRef root;
+    EncoderConfig config;
+    if (!safetensors_metadata(facts->file, "encoder")) return status_ok();
+    Status status = get_json(&document, &root, source, facts, "encoder");
+    if (status.ok) status = encoder_from_json(&config, &root);
+    json_free(document);
+    if (!status.ok) return status;
+    status = encoder_create(&policy->encoder, config);
+    return status.ok ? status : status_fail("%s: %s", facts->path, status.text);
+}
+
 static Status get_all(Policy *policy, const Facts *facts)
 {
     const char *text;
@@ -327,7 +374,8 @@ static Status get_all(Policy *policy, const Facts *facts)
     TRY(get_tasks(&policy->training, facts, "training_tasks", policy->space));
     TRY(get_tasks(&policy->held_out, facts, "held_out_tasks", policy->space));
     TRY(get_sampling(policy, facts));
-    TRY(get_record(&policy->record, facts, factor_count(policy->space)));
+    TRY(get_encoder(policy, facts));
+    TRY(get_record(&policy->record, facts, factor_count(policy->space), policy->encoder));
     status = get_json(&document, &root, source, facts, "normalizer");
     if (status.ok) status = read_normalizer(&policy->normalizer, &root);
     json_free(document);
@@ -350,11 +398,11 @@ static void tensor_name(char out[SAFETENSORS_NAME_SIZE], const char *prefix, con
     snprintf(out, SAFETENSORS_NAME_SIZE, "%.200s%s", prefix, tensor->name);
 }
 
-void policy_sources(TensorSource *sources, const ScoreNet *net, const float *params,
+void policy_sources(TensorSource *sources, const TensorTable *table, const float *params,
                     TensorType type, const char *prefix)
 {
-    for (int i = 0; i < net->table.count; i++) {
-        const Tensor *tensor = &net->table.tensors[i];
+    for (int i = 0; i < table->count; i++) {
+        const Tensor *tensor = &table->tensors[i];
         sources[i] =
             (TensorSource){.type = type, .rank = tensor->rank, .data = params + tensor->offset};
         for (int d = 0; d < tensor->rank; d++) sources[i].shape[d] = tensor->shape[d];
@@ -362,10 +410,10 @@ void policy_sources(TensorSource *sources, const ScoreNet *net, const float *par
     }
 }
 
-Status policy_expect_block(const ScoreNet *net, const Safetensors *file, const char *prefix)
+Status policy_expect_block(const TensorTable *table, const Safetensors *file, const char *prefix)
 {
-    for (int i = 0; i < net->table.count; i++) {
-        const Tensor *tensor = &net->table.tensors[i];
+    for (int i = 0; i < table->count; i++) {
+        const Tensor *tensor = &table->tensors[i];
         char name[SAFETENSORS_NAME_SIZE];
         tensor_name(name, prefix, tensor);
         TRY(safetensors_expect(file, name, tensor->rank, tensor->shape));
@@ -373,11 +421,11 @@ Status policy_expect_block(const ScoreNet *net, const Safetensors *file, const c
     return status_ok();
 }
 
-Status policy_read_block(float *params, const ScoreNet *net, const Safetensors *file,
+Status policy_read_block(float *params, const TensorTable *table, const Safetensors *file,
                          const char *prefix)
 {
-    for (int i = 0; i < net->table.count; i++) {
-        const Tensor *tensor = &net->table.tensors[i];
+    for (int i = 0; i < table->count; i++) {
+        const Tensor *tensor = &table->tensors[i];
         char name[SAFETENSORS_NAME_SIZE];
         tensor_name(name, prefix, tensor);
         TRY(safetensors_floats(params + tensor->offset, file, name, tensor->rank, tensor->shape));
@@ -387,23 +435,33 @@ Status policy_read_block(float *params, const ScoreNet *net, const Safetensors *
 
 // ---- Files --------------------------------------------------------------------------------------
 
+static int tensor_count(const Policy *policy)
+{
+    int encoder = policy->encoder ? encoder_table(policy->encoder)->count : 0;
+    return policy->networks * policy->net->table.count + encoder;
+}
+
 static Status read_weights(Policy *policy, const Safetensors *file, const char *path)
 {
     char prefix[SAFETENSORS_NAME_SIZE];
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
-        TRY(policy_expect_block(policy->net, file, prefix));
+        TRY(policy_expect_block(&policy->net->table, file, prefix));
     }
-    int expected = policy->networks * policy->net->table.count;
+    if (policy->encoder)
+        TRY(policy_expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
+    int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
         return status_fail("%s: expected the %d tensors of its architecture, found %d", path,
                            expected, safetensors_count(file));
     TRY(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
-        TRY(policy_read_block(policy->params[i], policy->net, file, prefix));
+        TRY(policy_read_block(policy->params[i], &policy->net->table, file, prefix));
     }
-    return status_ok();
+    if (!policy->encoder) return status_ok();
+    return policy_read_block(policy->encoder_params, encoder_table(policy->encoder), file,
+                             ENCODER_PREFIX);
 }
 
 Status policy_load(Policy **policy, const char *path)
@@ -426,16 +484,19 @@ Status policy_load(Policy **policy, const char *path)
 Status policy_save(const Policy *policy, const char *path, PolicyPrecision precision)
 {
     int tensors = policy->net->table.count;
-    TensorSource *sources = calloc((size_t)(policy->networks * tensors), sizeof *sources);
+    TensorType type = precision == POLICY_FP16 ? TENSOR_F16 : TENSOR_F32;
+    TensorSource *sources = calloc((size_t)tensor_count(policy), sizeof *sources);
     if (!sources) return status_fail("%s: out of memory", path);
     for (int i = 0; i < policy->networks; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
         policy_prefix(prefix, policy, i);
-        policy_sources(sources + i * tensors, policy->net, policy->params[i],
-                       precision == POLICY_FP16 ? TENSOR_F16 : TENSOR_F32, prefix);
+        policy_sources(sources + i * tensors, &policy->net->table, policy->params[i], type, prefix);
     }
+    if (policy->encoder)
+        policy_sources(sources + policy->networks * tensors, encoder_table(policy->encoder),
+                       policy->encoder_params, type, ENCODER_PREFIX);
     Status status = safetensors_write(path, policy_metadata(policy, POLICY_FORMAT), sources,
-                                      policy->networks * tensors);
+                                      tensor_count(policy));
     free(sources);
     return status;
 }

@@ -19,15 +19,21 @@ typedef struct Recipe {
     double drop;          // probability that a factor is null
     double drop_composed; // the same beside a composed loss
     double temperature;   // of sampling
+    int sample_steps;
+    int draws;     // of noise a frame, for policies that see
+    double jitter; // strength of the change of a frame's colours
+    double knee;   // of the normalizer, in the data's units
 } Recipe;
 
 static const Recipe recipes[] = {
-    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5},
-    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0}, // Section 4.1; warm-up of Diffusion Policy
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0, 0.0},
+    // Section 4.1; warm-up of Diffusion Policy
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0, 0.0},
+    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 10, 4, 1.0, 1.0},
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 
-enum { NOISE_STEPS = 100, SAMPLE_STEPS = 50 };
+enum { NOISE_STEPS = 100 };
 
 // Sampling clips the clean sample a little outside the data's range of [-1, 1]: composition may
 // well leave that range by some, and an error at high noise is bounded all the same.
@@ -90,7 +96,7 @@ static Status parse_drop(double *drop, const FactorSpace *space, const char *tex
 }
 
 // What the recipe and the options say, into the policy's record and its way of sampling.
-static Status set_record(Policy *policy, const TrainOptions *o)
+static Status set_record(double *knee, Policy *policy, const TrainOptions *o)
 {
     PolicyRecord *record = &policy->record;
     const Recipe *recipe;
@@ -105,7 +111,9 @@ static Status set_record(Policy *policy, const TrainOptions *o)
         return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
                            "%d, %d, %g and %g",
                            o->epochs, o->batch, o->rate, o->composed_weight);
+    *knee = o->knee > 0.0 ? o->knee : o->knee < 0.0 ? 0.0 : recipe->knee;
     policy->temperature = recipe->temperature;
+    policy->default_steps = recipe->sample_steps;
     snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
     snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
     snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");
@@ -116,6 +124,9 @@ static Status set_record(Policy *policy, const TrainOptions *o)
     record->rate_floor = recipe->rate_floor;
     record->warmup = recipe->warmup;
     record->composed_weight = o->composed_weight;
+    record->frozen_encoder = o->encoder_from != NULL;
+    record->draws = o->draws ? o->draws : recipe->draws;
+    record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
     double drop = o->composed_weight > 0.0 ? recipe->drop_composed : recipe->drop;
     for (int f = 0; factored && f < factor_count(policy->space); f++) record->drop[f] = drop;
     return o->drop ? parse_drop(record->drop, policy->space, o->drop) : status_ok();
@@ -130,6 +141,7 @@ static void set_config(TrainConfig *config, const Policy *policy)
     config->composed_weight = record->composed_weight;
     config->rate = record->rate;
     config->rate_floor = record->rate_floor;
+    config->draws = record->draws;
     for (int f = 0; f < policy->net->config.factors; f++) config->drop[f] = record->drop[f];
 }
 
@@ -164,17 +176,17 @@ static Status hold_out(Policy *policy, const TrainOptions *options)
     for (int i = 0; i < options->hold_out_count; i++) {
         FactorTask task;
         Status status =
-            factor_task_parse(&task, policy->space, options->hold_out[i], FACTOR_MISSING_REFUSED);
+            factor_task_parse(&task, policy->space, options->hold_out[i], FACTOR_MISSING_NULL);
         if (!status.ok) return status_fail("hold-out %s", status.text);
-        if (policy->method != POLICY_ORACLE) TRY(factor_split_add(policy->held_out, task));
+        if (policy->method != POLICY_ORACLE) TRY(factor_split_add_matching(policy->held_out, task));
     }
     return status_ok();
 }
 
-static Status choose_demos(Training *t, const Dataset *dataset, const bool *mask)
+// The tasks that are trained on and the channels' ranges.
+static Status set_training(Training *t, const Dataset *dataset, const bool *mask)
 {
     Policy *policy = t->policy;
-    int factors = factor_count(policy->space);
     for (int i = 0; i < dataset->demos; i++)
         if (mask[i]) TRY(factor_split_add(policy->training, dataset->tasks[i]));
     int tasks = factor_split_count(policy->training);
@@ -185,35 +197,73 @@ static Status choose_demos(Training *t, const Dataset *dataset, const bool *mask
         return status_fail("expected demonstrations of two tasks or more to tell factors apart, "
                            "found one task");
     TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
-    size_t size = (size_t)(dataset->steps * dataset->action_dim);
-    t->x0 = calloc((size_t)t->demos * size, sizeof *t->x0);
-    t->z = calloc((size_t)t->demos * (size_t)(factors + 1), sizeof *t->z);
+    policy->normalizer->knee = t->knee;
+    return status_ok();
+}
+
+// Adds the demonstrations of the mask to those that are trained on.
+static Status add_demos(Training *t, const Dataset *dataset, const bool *mask, int count)
+{
+    const Policy *policy = t->policy;
+    int factors = factor_count(policy->space), used = t->demos;
+    size_t size = (size_t)(dataset->steps * dataset->action_dim), all = (size_t)(used + count);
+    float *x0 = realloc(t->x0, all * size * sizeof *x0);
+    if (x0) t->x0 = x0;
+    int *z = realloc(t->z, all * (size_t)(factors + 1) * sizeof *z);
+    if (z) t->z = z;
+    int *source = realloc(t->source, all * sizeof *source);
+    if (source) t->source = source;
     double *row = calloc(size, sizeof *row);
-    if (!t->x0 || !t->z || !row) {
+    if (!x0 || !z || !source || !row) {
         free(row);
-        return status_fail("out of memory for %d demonstrations", t->demos);
+        return status_fail("out of memory for %zu demonstrations", all);
     }
-    int used = 0;
     for (int i = 0; i < dataset->demos; i++) {
         if (!mask[i]) continue;
         normalizer_apply(row, policy->normalizer, dataset_actions(dataset, i),
                          (size_t)dataset->steps);
         for (size_t k = 0; k < size; k++) t->x0[(size_t)used * size + k] = (float)row[k];
         for (int f = 0; f < factors; f++) t->z[used * factors + f] = dataset->tasks[i].value[f];
-        used++;
+        t->source[used++] = t->sources + i;
     }
     free(row);
+    t->demos = used;
+    t->sources += dataset->demos;
     return status_ok();
 }
 
-static Status select_demos(Training *t, const Dataset *dataset)
+Status training_add(Training *t, const Dataset *dataset)
 {
     bool *mask = calloc((size_t)dataset->demos, sizeof *mask);
     if (!mask) return status_fail("out of memory for %d demonstrations", dataset->demos);
-    t->demos = dataset_select(mask, dataset, t->policy->held_out, false);
-    Status status = choose_demos(t, dataset, mask);
+    int count = dataset_select(mask, dataset, t->policy->held_out, false);
+    Status status = t->sources == 0 ? set_training(t, dataset, mask) : status_ok();
+    if (status.ok) status = add_demos(t, dataset, mask, count);
     free(mask);
     return status;
+}
+
+// The default network, or for a policy that sees a lighter one, which runs at every frame, and its
+// encoder.
+static Status set_networks(Policy *policy, const Dataset *dataset, const TrainOptions *o)
+{
+    ScoreNetConfig net = score_net_default();
+    if (o->encoder) {
+        EncoderConfig encoder;
+        TRY(encoder_config_find(&encoder, o->encoder));
+        TRY(encoder_create(&policy->encoder, encoder));
+        net.blocks = 3;
+        net.channels = 96;
+        net.embed = 32;
+        net.context = encoder.features;
+    }
+    net.horizon = dataset->steps;
+    net.dim = dataset->action_dim;
+    if (o->blocks) net.blocks = o->blocks;
+    if (o->channels) net.channels = net.cond = o->channels;
+    if (o->embed) net.embed = o->embed;
+    TRY(policy_build(policy, net));
+    return policy_allocate(policy);
 }
 
 Status training_set_up(Training *t, const Dataset *dataset, const char *data)
@@ -223,26 +273,18 @@ Status training_set_up(Training *t, const Dataset *dataset, const char *data)
     if (!policy) return status_fail("out of memory for a policy");
     policy->method = o->method;
     policy->clip = SAMPLE_CLIP;
-    policy->default_steps = SAMPLE_STEPS;
     TRY(schedule_cosine(&policy->schedule, NOISE_STEPS));
     TRY(prediction_parse(&policy->prediction, o->predict ? o->predict : "v"));
     policy->spacing = default_spacing(policy->prediction);
     TRY(factor_space_copy(&policy->space, dataset->space));
     TRY(factor_split_create(&policy->training, policy->space));
     TRY(factor_split_create(&policy->held_out, policy->space));
-    TRY(set_record(policy, o));
+    TRY(set_record(&t->knee, policy, o));
     TRY(hold_out(policy, o));
-    Status status = select_demos(t, dataset);
+    Status status = training_add(t, dataset);
     if (!status.ok) return status_fail("%s: %s", data, status.text);
     set_data(&policy->record, dataset, data);
-    ScoreNetConfig net = score_net_default();
-    net.horizon = dataset->steps;
-    net.dim = dataset->action_dim;
-    if (o->blocks) net.blocks = o->blocks;
-    if (o->channels) net.channels = net.cond = o->channels;
-    if (o->embed) net.embed = o->embed;
-    TRY(policy_build(policy, net));
-    TRY(policy_allocate(policy));
+    TRY(set_networks(policy, dataset, o));
     set_config(&t->config, policy);
     return status_ok();
 }

@@ -1,11 +1,16 @@
-// Sampling from a policy: noise, denoising in batches, and back to the data's units.
+// Sampling from a policy: the features of the frames, noise, denoising in batches, and back to the
+// data's units.
 #include "policy/parts.h"
+#include "policy/sight.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 32 }; // plans denoised at once, which bounds the workspace
+enum {
+    BATCH = 32,       // plans denoised at once, which bounds the workspace
+    NETWORK_ROWS = 8, // rows that one of several networks predicts at once
+};
 
 // The rows of a batch that one of several networks predicts.
 typedef struct Share {
@@ -14,25 +19,36 @@ typedef struct Share {
     int count;
 } Share;
 
-typedef struct Sampling {
+struct PolicyRunner {
     const Policy *policy;
-    const PolicySampling *how;
-    ThreadPool *pool;
-    SamplerPlan plan;
-    Composition composition;
-    int size;    // T D
-    int room;    // plans of a batch
-    float *x;    // [room][size]
-    float *path; // [steps + 1][plans of the batch][size], if it is asked for
-    int *z;      // [room][K]
+    int threads;       // of the largest pool
+    int size;          // T D
+    int room;          // plans of a batch
+    SamplerPlan plan;  // of the last sampling
+    float *x;          // [room][size]
+    float *p, *before; // [room][size], the prediction, and the clean sample of the step before
+    int *z;            // [room][K]
     Sampler *sampler;
+
+    // Only for a policy that sees.
+    Sight *sight;
+    float *features; // [room][features]
 
     // Only for knet.
     Share *shares;           // [networks]
     int *rows;               // [networks][room (1 + K)]
     float *branches;         // [room][1 + K][size]
-    float *inputs, *outputs; // [room (1 + K)][size], the rows of one network
-    float *before;           // [room][size]
+    float *inputs, *outputs; // [NETWORK_ROWS][size]
+};
+
+// One call of policy_runner_sample.
+typedef struct Sampling {
+    PolicyRunner *runner;
+    const PolicySampling *how;
+    const FactorTask *tasks; // [plans]
+    const uint8_t *frames;   // [plans] of a policy that sees
+    int plans;
+    ThreadPool *pool;
 } Sampling;
 
 // ---- What is asked for --------------------------------------------------------------------------
@@ -62,9 +78,13 @@ Status policy_check_task(const Policy *policy, FactorTask task)
     return status_ok();
 }
 
-static Status check(const Policy *policy, const FactorTask *tasks, int plans,
+static Status check(const Policy *policy, const FactorTask *tasks, const uint8_t *frames, int plans,
                     const PolicySampling *how)
 {
+    if (frames && !policy->encoder)
+        return status_fail("the policy does not see and takes no frames");
+    if (policy->encoder && !frames)
+        return status_fail("the policy sees: expected a frame of its camera for every plan");
     if (policy->method == POLICY_KNET && how->mode == POLICY_JOINT)
         return status_fail("no joint mode: a knet policy has one network a value and none for "
                            "several at once");
@@ -90,137 +110,106 @@ void policy_noise(float *x, const Policy *policy, const PolicySampling *how, uin
     for (int i = 0; i < size; i++) x[i] = (float)temperature * x[i];
 }
 
-// ---- Several networks ---------------------------------------------------------------------------
+// ---- The prediction of a step -------------------------------------------------------------------
 
 // Shares the branches of a batch out among the networks.
-static Status share_out(Sampling *s, const FactorTask *tasks, int plans)
+static void share_out(PolicyRunner *r, const FactorTask *tasks, int plans)
 {
-    const Policy *policy = s->policy;
-    int branches = 1 + factor_count(policy->space);
-    for (int n = 0; n < policy->networks; n++) {
-        sampler_free(s->shares[n].sampler);
-        s->shares[n] = (Share){.rows = s->rows + n * s->room * branches};
-    }
+    int branches = 1 + factor_count(r->policy->space);
+    for (int n = 0; n < r->policy->networks; n++) r->shares[n].count = 0;
     for (int row = 0; row < plans * branches; row++) {
         int factor = row % branches - 1;
         int value = factor < 0 ? FACTOR_NULL : tasks[row / branches].value[factor];
-        Share *share = &s->shares[policy_network_of(policy, factor, value)];
+        Share *share = &r->shares[policy_network_of(r->policy, factor, value)];
         share->rows[share->count++] = row;
     }
-    for (int n = 0; n < policy->networks; n++) {
-        Share *share = &s->shares[n];
-        if (share->count == 0) continue;
-        TRY(sampler_create(&share->sampler, policy->net, share->count));
-        sampler_load(share->sampler, policy->params[n], s->pool);
-    }
-    return status_ok();
 }
 
-static void predict_share(Sampling *s, const Share *share, int t)
+// Rows are predicted a few at a time: a row's result does not depend on its company.
+static void predict_share(PolicyRunner *r, const Share *share, int t, ThreadPool *pool)
 {
-    int branches = 1 + factor_count(s->policy->space);
-    size_t size = (size_t)s->size, bytes = size * sizeof *s->x;
-    for (int i = 0; i < share->count; i++)
-        memcpy(s->inputs + (size_t)i * size, s->x + (size_t)(share->rows[i] / branches) * size,
-               bytes);
-    sampler_predict(s->outputs, share->sampler, s->inputs, t, COMPOSE_JOINT, NULL, NULL,
-                    share->count, s->pool);
-    for (int i = 0; i < share->count; i++)
-        memcpy(s->branches + (size_t)share->rows[i] * size, s->outputs + (size_t)i * size, bytes);
+    int branches = 1 + factor_count(r->policy->space);
+    size_t size = (size_t)r->size, bytes = size * sizeof *r->x;
+    for (int first = 0; first < share->count; first += NETWORK_ROWS) {
+        const int *rows = share->rows + first;
+        int count = share->count - first < NETWORK_ROWS ? share->count - first : NETWORK_ROWS;
+        for (int i = 0; i < count; i++)
+            memcpy(r->inputs + (size_t)i * size, r->x + (size_t)(rows[i] / branches) * size, bytes);
+        sampler_predict(r->outputs, share->sampler, r->inputs, t, COMPOSE_JOINT, NULL, NULL, NULL,
+                        count, pool);
+        for (int i = 0; i < count; i++)
+            memcpy(r->branches + (size_t)rows[i] * size, r->outputs + (size_t)i * size, bytes);
+    }
 }
 
-// sampler_run with the branches of each plan predicted by separate networks.
-static Status run_networks(Sampling *s, const FactorTask *tasks, int plans)
+static void predict(const Sampling *s, int t, int plans)
 {
-    int factors = factor_count(s->policy->space), steps = s->plan.config.steps;
-    size_t size = (size_t)plans * (size_t)s->size;
-    TRY(share_out(s, tasks, plans));
-    for (int i = 0; i < steps; i++) {
-        if (s->path) memcpy(s->path + (size_t)i * size, s->x, size * sizeof *s->x);
-        for (int n = 0; n < s->policy->networks; n++)
-            if (s->shares[n].count) predict_share(s, &s->shares[n], s->plan.step[i].t);
-        compose_scores(s->outputs, s->branches, s->how->weights, factors, plans, s->size);
-        TRY(sampler_advance(s->x, s->before, s->outputs, &s->plan, i, size));
+    PolicyRunner *r = s->runner;
+    if (r->policy->method == POLICY_KNET) {
+        for (int n = 0; n < r->policy->networks; n++) predict_share(r, &r->shares[n], t, s->pool);
+        compose_scores(r->p, r->branches, s->how->weights, factor_count(r->policy->space), plans,
+                       r->size);
+        return;
     }
-    if (s->path) memcpy(s->path + (size_t)steps * size, s->x, size * sizeof *s->x);
-    return status_ok();
+    Composition composition = s->how->mode == POLICY_JOINT ? COMPOSE_JOINT : COMPOSE_FACTORS;
+    sampler_predict(r->p, r->sampler, r->x, t, composition, s->how->weights, r->z, r->features,
+                    plans, s->pool);
 }
 
 // ---- Batches ------------------------------------------------------------------------------------
 
-// Takes plans [plans][T][D] from the network's range to the data's units.
-static void to_actions(double *actions, const Sampling *s, const float *x, int plans)
+// Takes the batch's x from the network's range to the data's units.
+static void to_actions(double *actions, const PolicyRunner *r, int plans)
 {
-    for (int i = 0; i < plans * s->size; i++) actions[i] = (double)x[i];
-    normalizer_invert(actions, s->policy->normalizer, actions,
-                      (size_t)plans * (size_t)policy_horizon(s->policy));
+    for (int i = 0; i < plans * r->size; i++) actions[i] = (double)r->x[i];
+    normalizer_invert(actions, r->policy->normalizer, actions,
+                      (size_t)plans * (size_t)policy_horizon(r->policy));
 }
 
-// `first` is the number of the batch's first plan among `all`.
-static Status sample_batch(double *actions, Sampling *s, const FactorTask *tasks, int plans,
-                           int first, int all)
+static void record_path(const Sampling *s, int step, int first, int plans)
 {
-    const Policy *policy = s->policy;
-    int factors = policy->net->config.factors;
-    if (policy->method == POLICY_KNET) {
-        TRY(run_networks(s, tasks, plans));
-    } else {
-        for (int i = 0; i < plans; i++)
-            for (int f = 0; f < factors; f++) s->z[i * factors + f] = tasks[i].value[f];
-        TRY(sampler_run(s->x, s->path, s->sampler, &s->plan, s->composition, s->how->weights, s->z,
-                        plans, s->pool));
+    size_t at = (size_t)step * (size_t)s->plans + (size_t)first;
+    if (s->how->path) to_actions(s->how->path + at * (size_t)s->runner->size, s->runner, plans);
+}
+
+static const uint8_t *frame_of(const Sampling *s, int plan)
+{
+    int width, height;
+    policy_frame_size(s->runner->policy, &width, &height);
+    return s->frames + (size_t)plan * (size_t)width * (size_t)height * 3;
+}
+
+// What plans [first, first + plans) start from: noise, factor values and features.
+static void begin_batch(const Sampling *s, int first, int plans)
+{
+    PolicyRunner *r = s->runner;
+    int factors = r->policy->net->config.factors;
+    for (int i = 0; i < plans; i++) {
+        uint64_t number = s->how->numbers ? s->how->numbers[first + i]
+                                          : policy_noise_number(r->policy, s->tasks, first + i);
+        policy_noise(r->x + (size_t)i * r->size, r->policy, s->how, number);
+        for (int f = 0; f < factors; f++) r->z[i * factors + f] = s->tasks[first + i].value[f];
     }
-    size_t size = (size_t)s->size;
-    to_actions(actions + (size_t)first * size, s, s->x, plans);
-    for (int k = 0; s->path && k <= s->plan.config.steps; k++)
-        to_actions(s->how->path + ((size_t)k * (size_t)all + (size_t)first) * size, s,
-                   s->path + (size_t)k * (size_t)plans * size, plans);
+    if (r->sight) sight_features(r->features, r->sight, frame_of(s, first), plans, s->pool);
+    if (r->policy->method == POLICY_KNET) share_out(r, s->tasks + first, plans);
+}
+
+static Status sample_batch(double *actions, const Sampling *s, int first, int plans)
+{
+    PolicyRunner *r = s->runner;
+    int steps = r->plan.config.steps;
+    begin_batch(s, first, plans);
+    for (int i = 0; i < steps; i++) {
+        record_path(s, i, first, plans);
+        predict(s, r->plan.step[i].t, plans);
+        TRY(sampler_advance(r->x, r->before, r->p, &r->plan, i, (size_t)plans * r->size));
+    }
+    record_path(s, steps, first, plans);
+    to_actions(actions + (size_t)first * r->size, r, plans);
     return status_ok();
 }
 
-static Status allocate(Sampling *s)
-{
-    size_t room = (size_t)s->room, size = (size_t)s->size;
-    size_t rows = room * (size_t)(1 + factor_count(s->policy->space));
-    s->x = calloc(room * size, sizeof *s->x);
-    s->z = calloc(rows, sizeof *s->z);
-    bool complete = s->x && s->z;
-    if (s->how->path) {
-        s->path = calloc((size_t)(s->plan.config.steps + 1) * room * size, sizeof *s->path);
-        complete = complete && s->path;
-    }
-    if (s->policy->method == POLICY_KNET) {
-        size_t networks = (size_t)s->policy->networks;
-        s->shares = calloc(networks, sizeof *s->shares);
-        s->rows = calloc(networks * rows, sizeof *s->rows);
-        s->branches = calloc(rows * size, sizeof *s->branches);
-        s->inputs = calloc(rows * size, sizeof *s->inputs);
-        s->outputs = calloc(rows * size, sizeof *s->outputs);
-        s->before = calloc(room * size, sizeof *s->before);
-        complete =
-            complete && s->shares && s->rows && s->branches && s->inputs && s->outputs && s->before;
-    } else if (complete) {
-        TRY(sampler_create(&s->sampler, s->policy->net, s->room));
-        sampler_load(s->sampler, s->policy->params[0], s->pool);
-    }
-    return complete ? status_ok() : status_fail("out of memory for %d plans", s->room);
-}
-
-static void release(Sampling *s)
-{
-    for (int n = 0; s->shares && n < s->policy->networks; n++) sampler_free(s->shares[n].sampler);
-    sampler_free(s->sampler);
-    free(s->x);
-    free(s->path);
-    free(s->z);
-    free(s->shares);
-    free(s->rows);
-    free(s->branches);
-    free(s->inputs);
-    free(s->outputs);
-    free(s->before);
-    free(s);
-}
+// ---- Steps --------------------------------------------------------------------------------------
 
 int policy_sampling_steps(const Policy *policy, const PolicySampling *sampling)
 {
@@ -252,19 +241,113 @@ Status policy_noise_levels(double *levels, const Policy *policy, const PolicySam
     return status;
 }
 
-static Status sample_all(double *actions, Sampling *s, const FactorTask *tasks, int plans)
+// ---- The runner ---------------------------------------------------------------------------------
+
+static Status create_networks(PolicyRunner *r, ThreadPool *pool)
 {
-    const PolicySampling *how = s->how;
-    TRY(plan_steps(&s->plan, s->policy, how));
-    TRY(allocate(s));
-    for (int first = 0; first < plans; first += BATCH) {
-        int count = plans - first < BATCH ? plans - first : BATCH;
-        for (int i = 0; i < count; i++) {
-            uint64_t number = how->numbers ? how->numbers[first + i]
-                                           : policy_noise_number(s->policy, tasks, first + i);
-            policy_noise(s->x + (size_t)i * s->size, s->policy, how, number);
-        }
-        TRY(sample_batch(actions, s, tasks + first, count, first, plans));
+    const Policy *policy = r->policy;
+    size_t size = (size_t)r->size, networks = (size_t)policy->networks;
+    size_t rows = (size_t)r->room * (size_t)(1 + factor_count(policy->space));
+    int at_once = rows < NETWORK_ROWS ? (int)rows : NETWORK_ROWS;
+    r->shares = calloc(networks, sizeof *r->shares);
+    r->rows = calloc(networks * rows, sizeof *r->rows);
+    r->branches = calloc(rows * size, sizeof *r->branches);
+    r->inputs = calloc((size_t)at_once * size, sizeof *r->inputs);
+    r->outputs = calloc((size_t)at_once * size, sizeof *r->outputs);
+    if (!r->shares || !r->rows || !r->branches || !r->inputs || !r->outputs)
+        return status_fail("out of memory for %d plans", r->room);
+    for (int n = 0; n < policy->networks; n++) {
+        r->shares[n].rows = r->rows + (size_t)n * rows;
+        TRY(sampler_create(&r->shares[n].sampler, policy->net, at_once));
+        sampler_load(r->shares[n].sampler, policy->params[n], pool);
+    }
+    return status_ok();
+}
+
+static Status create_sight(PolicyRunner *r, ThreadPool *pool)
+{
+    const Policy *policy = r->policy;
+    size_t width = (size_t)policy->net->config.context;
+    r->features = calloc((size_t)r->room * width, sizeof *r->features);
+    if (!r->features) return status_fail("out of memory for %d frames", r->room);
+    return sight_create(&r->sight, policy->encoder, policy->encoder_params, r->room, r->threads,
+                        pool);
+}
+
+static Status allocate(PolicyRunner *r, ThreadPool *pool)
+{
+    size_t room = (size_t)r->room, size = (size_t)r->size;
+    r->x = calloc(room * size, sizeof *r->x);
+    r->p = calloc(room * size, sizeof *r->p);
+    r->before = calloc(room * size, sizeof *r->before);
+    r->z = calloc(room * (size_t)(1 + factor_count(r->policy->space)), sizeof *r->z);
+    if (!r->x || !r->p || !r->before || !r->z)
+        return status_fail("out of memory for %d plans", r->room);
+    if (r->policy->encoder) TRY(create_sight(r, pool));
+    if (r->policy->method == POLICY_KNET) return create_networks(r, pool);
+    TRY(sampler_create(&r->sampler, r->policy->net, r->room));
+    sampler_load(r->sampler, r->policy->params[0], pool);
+    return status_ok();
+}
+
+Status policy_runner_create(PolicyRunner **runner, const Policy *policy, int plans, int threads)
+{
+    ThreadPool *pool;
+    *runner = NULL;
+    if (plans < 1) return status_fail("expected 1 plan at once or more, found %d", plans);
+    TRY(pool_create(&pool, threads));
+    PolicyRunner *r = calloc(1, sizeof *r);
+    Status status = r ? status_ok() : status_fail("out of memory for %d plans", plans);
+    if (r) {
+        r->policy = policy;
+        r->threads = pool_threads(pool);
+        r->size = policy_horizon(policy) * policy_dim(policy);
+        r->room = plans < BATCH ? plans : BATCH;
+        status = allocate(r, pool);
+    }
+    pool_destroy(pool);
+    if (!status.ok) {
+        policy_runner_destroy(r);
+        return status;
+    }
+    *runner = r;
+    return status_ok();
+}
+
+void policy_runner_destroy(PolicyRunner *runner)
+{
+    if (!runner) return;
+    for (int n = 0; runner->shares && n < runner->policy->networks; n++)
+        sampler_free(runner->shares[n].sampler);
+    sampler_free(runner->sampler);
+    sight_free(runner->sight);
+    free(runner->features);
+    free(runner->x);
+    free(runner->p);
+    free(runner->before);
+    free(runner->z);
+    free(runner->shares);
+    free(runner->rows);
+    free(runner->branches);
+    free(runner->inputs);
+    free(runner->outputs);
+    free(runner);
+}
+
+Status policy_runner_sample(double *actions, PolicyRunner *runner, const FactorTask *tasks,
+                            const uint8_t *frames, int plans, const PolicySampling *how,
+                            ThreadPool *pool)
+{
+    const Policy *policy = runner->policy;
+    TRY(check(policy, tasks, frames, plans, how));
+    if (pool_threads(pool) > runner->threads)
+        return status_fail("expected a pool of at most %d threads, found %d", runner->threads,
+                           pool_threads(pool));
+    TRY(plan_steps(&runner->plan, policy, how));
+    const Sampling sampling = {runner, how, tasks, frames, plans, pool};
+    for (int first = 0; first < plans; first += runner->room) {
+        int left = plans - first;
+        TRY(sample_batch(actions, &sampling, first, left < runner->room ? left : runner->room));
     }
     return status_ok();
 }
@@ -273,16 +356,10 @@ Status policy_sample(double *actions, const Policy *policy, const FactorTask *ta
                      const PolicySampling *sampling, ThreadPool *pool)
 {
     if (plans < 1) return status_ok();
-    TRY(check(policy, tasks, plans, sampling));
-    Sampling *s = calloc(1, sizeof *s);
-    if (!s) return status_fail("out of memory for %d plans", plans);
-    s->policy = policy;
-    s->how = sampling;
-    s->pool = pool;
-    s->composition = sampling->mode == POLICY_JOINT ? COMPOSE_JOINT : COMPOSE_FACTORS;
-    s->size = policy_horizon(policy) * policy_dim(policy);
-    s->room = plans < BATCH ? plans : BATCH;
-    Status status = sample_all(actions, s, tasks, plans);
-    release(s);
+    TRY(check(policy, tasks, NULL, plans, sampling));
+    PolicyRunner *runner;
+    TRY(policy_runner_create(&runner, policy, plans, pool_threads(pool)));
+    Status status = policy_runner_sample(actions, runner, tasks, NULL, plans, sampling, pool);
+    policy_runner_destroy(runner);
     return status;
 }

@@ -4,7 +4,8 @@
 // u batch + r in the endless sequence of epochs, so the update's number says all about the data,
 // and a batch may reach over the end of an epoch. A network with n demos takes
 // ceil(epochs n / batch) updates; for knet, n is the demos with the network's value, as in the
-// paper, which trains every network for the same number of epochs of its own subset.
+// paper, which trains every network for the same number of epochs of its own subset. A policy that
+// sees takes the number of updates that it is told, as its frames become more on the way.
 #include "policy/training.h"
 
 #include "diffusion/streams.h"
@@ -14,7 +15,6 @@
 #include <facet/rng.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +42,7 @@ static int members_of(int *members, const Training *t, int network)
 
 static long updates_of(const Training *t, int members)
 {
+    if (t->images) return t->options->updates;
     long places = (long)t->policy->record.epochs * members, batch = t->policy->record.batch;
     return (places + batch - 1) / batch;
 }
@@ -55,6 +56,25 @@ static uint64_t network_seed(uint64_t seed, int network)
     return (uint64_t)words[0] << 32 | words[1];
 }
 
+// Begins with the encoder of another policy.
+static Status take_encoder(Training *t)
+{
+    const char *path = t->options->encoder_from;
+    Policy *other;
+    TRY(policy_load(&other, path));
+    Status status = status_ok();
+    const EncoderConfig *wanted = encoder_config(t->policy->encoder);
+    if (!other->encoder)
+        status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
+    else if (!encoder_config_equal(encoder_config(other->encoder), wanted))
+        status =
+            status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
+    else
+        image_trainer_set_encoder(t->seer, other->encoder_params);
+    policy_destroy(other);
+    return status;
+}
+
 static Status begin_network(Training *t, int threads)
 {
     t->member_count = members_of(t->members, t, t->network);
@@ -65,7 +85,13 @@ static Status begin_network(Training *t, int threads)
     config.total = t->total;
     long warmup = t->policy->record.warmup;
     config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
-    return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+    if (!t->images)
+        return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+    TRY(image_trainer_create(&t->seer, t->policy->encoder, t->policy->net, &t->policy->schedule,
+                             config, t->policy->record.jitter, t->options->encoder_from != NULL,
+                             threads));
+    t->trainer = t->seer->trainer;
+    return t->options->encoder_from ? take_encoder(t) : status_ok();
 }
 
 void training_order(int *order, const int *members, int count, uint64_t seed, long epoch)
@@ -94,13 +120,26 @@ static void fill_batch(Training *t, long update)
                (size_t)size * sizeof *t->x0);
         memcpy(t->batch_z + (size_t)r * factors, t->z + (size_t)demo * factors,
                (size_t)factors * sizeof *t->z);
+        if (t->images) t->batch_frames[r] = t->source[demo];
     }
+}
+
+// One update, with the frames of a policy that sees read from their files.
+static Status take_step(TrainReport *report, Training *t, ThreadPool *pool)
+{
+    fill_batch(t, t->trainer->optimizer->updates);
+    if (!t->images) {
+        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, pool);
+        return status_ok();
+    }
+    TRY(image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, pool));
+    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, pool);
+    return status_ok();
 }
 
 static Status diverged(const Training *t, const TrainReport *report)
 {
-    struct stat info;
-    bool kept = stat(t->checkpoint, &info) == 0;
+    bool kept = file_exists(t->checkpoint);
     return status_fail("training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
                        "lower rate may help",
                        report->update, t->total, report->loss, report->grad_norm,
@@ -135,27 +174,50 @@ static void show(Display *display, const Training *t, double loss)
     progress_add(display->progress, 1, note);
 }
 
+// The updates at the end whose mean loss is the training's: the last epoch, or a tenth where frames
+// join on the way and an epoch grows.
+static long updates_at_end(const Training *t)
+{
+    long updates = t->images ? t->total / 10 : t->member_count / t->config.batch;
+    if (updates > t->total) updates = t->total;
+    return updates < 1 ? 1 : updates;
+}
+
 static Status train_network(Training *t, ThreadPool *pool, Display *display)
 {
     long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
-    long last_epoch = updates_of(t, t->member_count) / t->policy->record.epochs;
-    if (last_epoch < 1) last_epoch = 1;
-    while (t->trainer->optimizer->updates < t->total) {
+    long until = t->options->until ? t->options->until : t->total;
+    long at_end = updates_at_end(t);
+    while (t->trainer->optimizer->updates < until) {
         long update = t->trainer->optimizer->updates;
-        fill_batch(t, update);
-        TrainReport report = trainer_step(t->trainer, t->batch_x, t->batch_z, pool);
+        TrainReport report;
+        TRY(take_step(&report, t, pool));
         if (!report.finite) return diverged(t, &report);
-        if (report.update > t->total - last_epoch) t->tail += report.loss;
+        if (report.update > t->total - at_end) t->tail += report.loss;
         TRY(log_row(t, &report, update * t->config.batch / t->member_count));
         show(display, t, report.loss);
         if (interrupt_requested()) return interrupted(t);
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
-    memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
-           t->policy->net->table.size * sizeof(float));
-    t->losses += t->tail / (double)last_epoch;
+    if (t->images)
+        image_trainer_store(t->policy, t->seer);
+    else
+        memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
+               t->policy->net->table.size * sizeof(float));
+    if (until < t->total) return checkpoint_write(t);
+    t->losses += t->tail / (double)at_end;
     t->tail = 0.0;
     return status_ok();
+}
+
+static void end_network(Training *t)
+{
+    if (t->seer)
+        image_trainer_free(t->seer);
+    else
+        trainer_free(t->trainer);
+    t->seer = NULL;
+    t->trainer = NULL;
 }
 
 // ---- All networks -------------------------------------------------------------------------------
@@ -170,8 +232,7 @@ static Status train_networks(Training *t, ThreadPool *pool, Display *display, Sa
         safetensors_free(*file);
         *file = NULL;
         TRY(train_network(t, pool, display));
-        trainer_free(t->trainer);
-        t->trainer = NULL;
+        end_network(t);
     }
     return status_ok();
 }
@@ -183,20 +244,16 @@ static long updates_before(const Training *t, int network, long update)
     return update;
 }
 
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
 static Status finish(Training *t)
 {
     PolicyRecord *record = &t->policy->record;
-    record->updates = updates_before(t, t->policy->networks, 0);
+    bool whole = !t->options->until || t->options->until >= t->total;
+    record->updates = whole ? updates_before(t, t->policy->networks, 0) : t->options->until;
     record->loss = t->losses / t->policy->networks;
     TRY(log_close(t));
     TRY(policy_save(t->policy, t->out, t->options->precision));
-    if (exists(t->checkpoint) && unlink(t->checkpoint) != 0)
+    if (!whole) return status_ok();
+    if (file_exists(t->checkpoint) && unlink(t->checkpoint) != 0)
         return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
     return status_ok();
 }
@@ -209,19 +266,24 @@ static Status allocate(Training *t)
     t->order = calloc((size_t)t->demos, sizeof *t->order);
     t->batch_x = calloc(batch * (size_t)(net->horizon * net->dim), sizeof *t->batch_x);
     t->batch_z = calloc(batch * (size_t)(net->factors + 1), sizeof *t->batch_z);
-    if (!t->members || !t->order || !t->batch_x || !t->batch_z)
-        return status_fail("out of memory for batches of %zu", batch);
-    return status_ok();
+    bool complete = t->members && t->order && t->batch_x && t->batch_z;
+    if (t->images) {
+        ImageShape shape = image_set_shape(t->images);
+        t->batch_frames = calloc(batch, sizeof *t->batch_frames);
+        t->batch_rgb = calloc(batch * (size_t)(shape.width * shape.height), 3);
+        complete = complete && t->batch_frames && t->batch_rgb;
+    }
+    return complete ? status_ok() : status_fail("out of memory for batches of %zu", batch);
 }
 
 static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
 {
     Safetensors *file = NULL;
     long update = 0;
-    if (exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
+    if (file_exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
     Status status = log_open(t, t->network, update);
     summary->resumed = updates_before(t, t->network, update);
-    long all = updates_before(t, t->policy->networks, 0);
+    long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
     display.progress = progress_begin("train", all - summary->resumed, t->options->quiet);
     if (status.ok) status = train_networks(t, pool, &display, &file, update);
@@ -234,23 +296,28 @@ static Status run(TrainSummary *summary, Training *t, ThreadPool *pool)
 // A resumed training that is complete already is left as it is.
 static Status finished_before(bool *finished, Training *t)
 {
-    *finished = t->options->resume && !exists(t->checkpoint) && exists(t->out);
+    *finished = t->options->resume && !file_exists(t->checkpoint) && file_exists(t->out);
     if (!*finished) return status_ok();
     Safetensors *file;
     Policy *policy;
     TRY(safetensors_read(&file, t->out));
-    Status status = checkpoint_matches(t, file, t->out, POLICY_FORMAT);
+    Status status = checkpoint_matches(t->policy, file, t->out, POLICY_FORMAT);
     safetensors_free(file);
     if (!status.ok) return status;
     TRY(policy_load(&policy, t->out));
     t->policy->record = policy->record;
     policy_destroy(policy);
+    long done = t->policy->record.updates, all = t->options->updates;
+    if (t->images && done != all)
+        return status_fail("%s: expected a training of %ld updates or its checkpoint, found the "
+                           "policy after %ld and no checkpoint",
+                           t->out, all, done);
     return status_ok();
 }
 
 static Status check_files(Training *t)
 {
-    if (exists(t->checkpoint) && !t->options->resume)
+    if (file_exists(t->checkpoint) && !t->options->resume)
         return status_fail("%s: there is an unfinished training: --resume continues it, and "
                            "removing the file gives it up",
                            t->checkpoint);
@@ -262,11 +329,11 @@ static Status check_files(Training *t)
     return status_ok();
 }
 
-static Status train(TrainSummary *summary, Training *t, const Dataset *dataset, const char *data)
+// Trains what is set up.
+static Status train(TrainSummary *summary, Training *t)
 {
     bool finished;
     double started = now_seconds();
-    TRY(training_set_up(t, dataset, data));
     TRY(allocate(t));
     TRY(check_files(t));
     TRY(finished_before(&finished, t));
@@ -291,26 +358,113 @@ static Status train(TrainSummary *summary, Training *t, const Dataset *dataset, 
     return status_ok();
 }
 
-Status policy_train(TrainSummary *summary, const char *data, const char *out,
+static Status begin(TrainSummary *summary, Training *t, const char *out,
                     const TrainOptions *options)
 {
     *summary = (TrainSummary){0};
-    Training t = {.options = options, .out = out};
+    *t = (Training){.options = options, .out = out};
     if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
-    snprintf(t.checkpoint, sizeof t.checkpoint, "%s.ckpt", out);
-    snprintf(t.csv, sizeof t.csv, "%s.csv", out);
+    snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
+    snprintf(t->csv, sizeof t->csv, "%s.csv", out);
+    return status_ok();
+}
+
+static void end(Training *t)
+{
+    log_close(t);
+    end_network(t);
+    policy_destroy(t->policy);
+    image_set_close(t->images);
+    free(t->x0);
+    free(t->z);
+    free(t->source);
+    free(t->members);
+    free(t->order);
+    free(t->batch_x);
+    free(t->batch_z);
+    free(t->batch_frames);
+    free(t->batch_rgb);
+}
+
+Status policy_train(TrainSummary *summary, const char *data, const char *out,
+                    const TrainOptions *options)
+{
+    Training t;
     Dataset *dataset;
+    if (options->encoder)
+        return status_fail("expected no encoder for demonstrations without frames, found '%s'",
+                           options->encoder);
+    TRY(begin(summary, &t, out, options));
     TRY(dataset_read(&dataset, data));
-    Status status = train(summary, &t, dataset, data);
+    Status status = training_set_up(&t, dataset, data);
     dataset_destroy(dataset);
-    log_close(&t);
-    trainer_free(t.trainer);
-    policy_destroy(t.policy);
-    free(t.x0);
-    free(t.z);
-    free(t.members);
-    free(t.order);
-    free(t.batch_x);
-    free(t.batch_z);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
+    return status;
+}
+
+// ---- Frames -------------------------------------------------------------------------------------
+
+// Tasks and actions of the frames of one file, in the form of demonstrations.
+static Status frames_of(Dataset *dataset, const ImageSet *images, int64_t first, int file)
+{
+    ImageShape shape = image_set_shape(images);
+    size_t size = (size_t)(shape.horizon * shape.dim);
+    int64_t last = first;
+    while (last < image_set_count(images) && image_set_file(images, last) == file) last++;
+    *dataset = (Dataset){.demos = (int)(last - first),
+                         .steps = shape.horizon,
+                         .action_dim = shape.dim,
+                         .tasks = calloc((size_t)(last - first), sizeof *dataset->tasks),
+                         .actions = calloc((size_t)(last - first) * size, sizeof(double))};
+    TRY(factor_space_copy(&dataset->space, image_set_space(images)));
+    if (!dataset->tasks || !dataset->actions)
+        return status_fail("out of memory for %d frames", dataset->demos);
+    for (int64_t i = first; i < last; i++) {
+        dataset->tasks[i - first] = image_set_task(images, i);
+        memcpy(dataset->actions + (size_t)(i - first) * size, image_set_actions(images, i),
+               size * sizeof(double));
+    }
+    return status_ok();
+}
+
+static Status set_up_images(Training *t, const char *const *files, int count)
+{
+    const EncoderConfig *encoder;
+    int64_t first = 0;
+    TRY(image_set_open(&t->images, files, count));
+    for (int i = 0; i < count; i++) {
+        Dataset *dataset = calloc(1, sizeof *dataset);
+        if (!dataset) return status_fail("out of memory");
+        Status status = frames_of(dataset, t->images, first, i);
+        if (status.ok)
+            status = i == 0 ? training_set_up(t, dataset, files[i]) : training_add(t, dataset);
+        first += dataset->demos;
+        dataset_destroy(dataset);
+        TRY(status);
+    }
+    ImageShape shape = image_set_shape(t->images);
+    encoder = encoder_config(t->policy->encoder);
+    if (shape.width == encoder->width && shape.height == encoder->height) return status_ok();
+    return status_fail("%s: expected frames of %d x %d for the encoder '%s', found %d x %d",
+                       files[0], encoder->width, encoder->height, t->options->encoder, shape.width,
+                       shape.height);
+}
+
+Status policy_train_images(TrainSummary *summary, const char *const *files, int count,
+                           const char *out, const TrainOptions *options)
+{
+    Training t;
+    if (options->method == POLICY_KNET)
+        return status_fail("expected one network for a policy that sees, found the method knet");
+    if (!options->encoder) return status_fail("expected an encoder for frames, found none");
+    if (options->updates < 1 || options->until < 0 || options->until > options->updates)
+        return status_fail("expected 1 update or more and a stop before the last, found %ld and "
+                           "%ld",
+                           options->updates, options->until);
+    TRY(begin(summary, &t, out, options));
+    Status status = set_up_images(&t, files, count);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
     return status;
 }

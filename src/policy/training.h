@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "diffusion/trainer.h"
+#include "policy/image_trainer.h"
 #include "policy/parts.h"
 
 #include <facet/dataset.h>
+#include <facet/image_set.h>
 #include <stdio.h>
 
 // A run trains the networks of a policy one after the other; all methods but knet have one.
@@ -17,21 +19,32 @@ typedef struct Training {
     Policy *policy; // gets the averaged weights of each network that is done
     TrainConfig config;
 
-    int demos; // trained on
-    float *x0; // [demos][T][D], normalised
-    int *z;    // [demos][factors of the space]
+    double knee; // of the normalizer
+
+    int demos;   // trained on
+    float *x0;   // [demos][T][D], normalised
+    int *z;      // [demos][factors of the space]
+    int *source; // [demos], which one of all read it is
+    int sources; // read so far, with those held out
 
     // The network that is being trained.
     int network;
     int *members, member_count; // its demos
     long total;                 // its updates
-    Trainer *trainer;
-    int *order; // of its demos in one epoch
+    Trainer *trainer;           // of the score network
+    int *order;                 // of its demos in one epoch
     long order_epoch;
     float *batch_x; // [batch][T][D]
     int *batch_z;   // [batch][K]
-    double tail;    // sum of the losses of its last epoch's updates so far
-    double losses;  // sum of the mean last losses of the networks before it
+
+    // Only for a policy that sees: its frames are read as they are needed.
+    ImageSet *images;
+    ImageTrainer *seer;    // owns the trainer of the score network
+    int64_t *batch_frames; // [batch]
+    uint8_t *batch_rgb;    // [batch][height][width][3]
+
+    double tail;   // sum of the losses of its last updates so far
+    double losses; // sum of the mean last losses of the networks before it
 
     FILE *log;
 } Training;
@@ -41,6 +54,9 @@ typedef struct Training {
 // Reads the options into a policy without weights and the trainer's settings, and the demos that
 // are trained on into x0 and z.
 Status training_set_up(Training *training, const Dataset *dataset, const char *data);
+
+// Adds the demos of another dataset that are not held out.
+Status training_add(Training *training, const Dataset *dataset);
 
 // ---- The order of the data (train.c) ------------------------------------------------------------
 
@@ -59,9 +75,9 @@ Status checkpoint_read(Training *training, Safetensors **file, long *update);
 // Reads the trainer's state, for the network that the checkpoint stands in.
 Status checkpoint_read_trainer(Training *training, const Safetensors *file, long update);
 
-// Whether a file was trained with the settings of this run; the refusal names the first that
+// Whether a file was trained with the settings of this policy; the refusal names the first that
 // differs. The record's texts become those of the file.
-Status checkpoint_matches(Training *training, const Safetensors *file, const char *path,
+Status checkpoint_matches(Policy *policy, const Safetensors *file, const char *path,
                           const char *format);
 
 // Opens OUT.csv with the rows up to this network and update, which is (0, 0) for a new training.

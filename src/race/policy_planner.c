@@ -24,6 +24,8 @@ struct PolicyPlanner {
 static Status check_policy(int *track, int *size, const Policy *policy)
 {
     const FactorSpace *space = policy_space(policy);
+    if (policy_sees(policy))
+        return status_fail("expected a policy that does not see, found one that takes frames");
     if (policy_horizon(policy) != CHUNK_KEYPOINTS || policy_dim(policy) != CHUNK_CHANNELS)
         return status_fail("expected a policy with chunks of %d x %d, found %d x %d",
                            CHUNK_KEYPOINTS, CHUNK_CHANNELS, policy_horizon(policy),

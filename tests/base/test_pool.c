@@ -30,10 +30,10 @@ static void visit(void *context, int index, int worker)
 static void every_index_exactly_once(void **state)
 {
     (void)state;
-    static const int thread_counts[] = {1, 2, 4}, counts[] = {0, 1, 3, 1000};
-    for (int t = 0; t < 3; t++) {
-        ThreadPool *pool;
-        assert_ok(pool_create(&pool, thread_counts[t]));
+    static const int thread_counts[] = {1, 2, 4, 1}, counts[] = {0, 1, 3, 1000};
+    for (int t = 0; t < 4; t++) {
+        ThreadPool *pool = NULL; // the last is no pool, the calling thread alone
+        if (t < 3) assert_ok(pool_create(&pool, thread_counts[t]));
         assert_int_equal(pool_threads(pool), thread_counts[t]);
         for (int c = 0; c < 4; c++) {
             Tally tally = {.threads = thread_counts[t]};

@@ -112,6 +112,18 @@ static void characters_are_valid_utf8(void **state)
         assert_int_equal(text_character(broken[i]), 0);
 }
 
+// The vectors of RFC 4648, Section 10.
+static void bytes_become_base64(void **state)
+{
+    (void)state;
+    const char *const expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char *text = text_base64((const unsigned char *)"foobar", i);
+        assert_string_equal(text, expected[i]);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +135,7 @@ int main(void)
         cmocka_unit_test(order_is_total),
         cmocka_unit_test(width_counts_characters),
         cmocka_unit_test(characters_are_valid_utf8),
+        cmocka_unit_test(bytes_become_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,11 +102,38 @@ static void test_frames_look_the_same(void **unused)
     }
 }
 
+// The distance to the nearest surface is the same as by trying all, and is known on a box.
+static void test_distances(void **unused)
+{
+    (void)unused;
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "piazza"));
+    Rng rng = rng_make(5, 0);
+    int near = 0;
+    for (int i = 0; i < 300; i++) {
+        Vec3 p = vec3(rng_range(&rng, -26.0, 26.0), rng_range(&rng, -23.0, 23.0),
+                      rng_range(&rng, 0.01, 4.0));
+        double reach = i % 2 ? 0.5 : 3.0, plain = mesh_clearance(&venue->mesh, p, reach);
+        assert_near(venue_clearance(venue, p, reach), plain, 1e-5);
+        near += plain < reach;
+    }
+    assert_true(near > 50);
+    // The gate's frame: the middle of the opening, its inner edge, and before the upright.
+    const Gate *gate = venue_gate(venue, 0);
+    Vec3 across = vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal);
+    assert_near(venue_clearance(venue, gate->center, 5.0), 0.762, 1e-5);
+    assert_near(venue_clearance(venue, vec3_axpy(gate->center, 0.5, across), 5.0), 0.262, 1e-5);
+    Vec3 upright = vec3_axpy(gate->center, 0.762 + 0.125, across);
+    assert_near(venue_clearance(venue, vec3_axpy(upright, -1.0, gate->normal), 5.0), 0.94, 1e-5);
+    venue_destroy(venue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rays_meet_the_same_surfaces),
         cmocka_unit_test(test_frames_look_the_same),
+        cmocka_unit_test(test_distances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,22 @@ static void test_the_shipped_venues(void **unused)
     }
 }
 
-// Wherever a vehicle may start, its way to the gate's opening is free, and the frame is solid.
+// Whether a segment comes within a gate's frame and poles, seen from above.
+static bool near_a_gate(const Venue *venue, Vec3 from, Vec3 to, int but)
+{
+    for (int k = 0; k < venue_gate_count(venue); k++) {
+        Vec3 center = venue_gate(venue, k)->center, way = vec3_sub(to, from);
+        if (k == but) continue;
+        center.z = way.z = 0.0;
+        Vec3 start = vec3(from.x, from.y, 0.0), to_gate = vec3_sub(center, start);
+        double t = clamp(vec3_dot(to_gate, way) / vec3_dot(way, way), 0.0, 1.0);
+        if (vec3_norm(vec3_axpy(to_gate, -t, way)) < 1.1) return true;
+    }
+    return false;
+}
+
+// Wherever a vehicle may start, nothing but other gates is on its way to the gate's opening, and
+// the frame is solid.
 static void test_approaches_are_free(void **unused)
 {
     (void)unused;
@@ -36,7 +51,8 @@ static void test_approaches_are_free(void **unused)
                     Vec3 pos, beam = gate->center;
                     double yaw, azimuth = step * FACET_PI / 16.0;
                     camera_stand(&pos, &yaw, gate, side, 10.0, azimuth);
-                    if (venue_blocked(venue, pos, gate->center))
+                    if (venue_blocked(venue, pos, gate->center) &&
+                        !near_a_gate(venue, pos, gate->center, k))
                         fail_msg("%s: gate %s side %+d at %.2f rad is not free", names.name[i],
                                  gate->name, side, azimuth);
                     beam.z += venue_half_width(venue) + 0.1;

@@ -57,7 +57,7 @@ static void step_in_double(double *next, const Fixture *f, const double *a, int 
 {
     double p[N], before[N] = {0};
     memcpy(next, a, N * sizeof *next);
-    sampler_predict(p, f->sampler, a, f->plan.step[k].t, how, NULL, f->z, 1, f->pool);
+    sampler_predict(p, f->sampler, a, f->plan.step[k].t, how, NULL, f->z, NULL, 1, f->pool);
     assert_ok(sampler_advance(next, before, p, &f->plan, k, N));
 }
 
@@ -128,7 +128,7 @@ static void the_product_is_the_samplers_jacobian(void **state)
             memcpy(ends[side], path->nominal, sizeof ends[side]);
             ends[side][column] += side ? -1e-5 : 1e-5;
             assert_ok(sampler_run(ends[side], NULL, f.sampler, &f.plan, COMPOSE_FACTORS, NULL, f.z,
-                                  1, f.pool));
+                                  NULL, 1, f.pool));
         }
         for (int i = 0; i < N; i++)
             assert_near(phi[i * N + column], (ends[0][i] - ends[1][i]) / 2e-5,

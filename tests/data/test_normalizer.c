@@ -112,6 +112,27 @@ static void ranges_that_are_none_are_refused(void **state)
     }
 }
 
+// Near 0 a step of x is a step of y, far from it a factor is; and there and back is the same.
+static void knee_bends_the_range(void **state)
+{
+    (void)state;
+    const double min = -100.0, max = 1000.0;
+    Normalizer *normalizer;
+    assert_ok(normalizer_create(&normalizer, &min, &max, 1, NORMALIZER_CONSTANT_REFUSED));
+    normalizer->knee = 0.5;
+    const double x[] = {-100.0, -0.02, -0.01, 0.0, 0.01, 0.02, 10.0, 100.0, 1000.0, 2000.0};
+    double y[10], back[10];
+    normalizer_apply(y, normalizer, x, 10);
+    assert_near(y[0], -1.0, 1e-12);
+    assert_near(y[8], 1.0, 1e-12);
+    assert_near(y[5] - y[4], y[4] - y[3], 1e-5);
+    assert_near(y[7] - y[6], y[8] - y[7], 1e-3);
+    for (int i = 1; i < 10; i++) assert_true(y[i] > y[i - 1]);
+    normalizer_invert(back, normalizer, y, 10);
+    for (int i = 0; i < 10; i++) assert_near(back[i], x[i], 1e-10 * (1.0 + fabs(x[i])));
+    normalizer_destroy(normalizer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_constant_channel_is_refused_or_zero),
         cmocka_unit_test(a_small_range_far_from_constant_is_kept),
         cmocka_unit_test(ranges_that_are_none_are_refused),
+        cmocka_unit_test(knee_bends_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { T = 5, D = 2, SIZE = T * D, PLANS = 3, STEPS = 7 };
+enum { T = 5, D = 2, SIZE = T * D, PLANS = 3, STEPS = 7, CONTEXT = 3 };
 
 typedef struct Fixture {
     ScoreNet *net;
@@ -17,7 +17,7 @@ typedef struct Fixture {
     NoiseSchedule schedule;
 } Fixture;
 
-static void setup(Fixture *f, int factors, int threads)
+static void setup_with(Fixture *f, int factors, int threads, int context)
 {
     const ScoreNetConfig config = {.horizon = T,
                                    .dim = D,
@@ -27,7 +27,8 @@ static void setup(Fixture *f, int factors, int threads)
                                    .time_width = 8,
                                    .embed = 4,
                                    .factors = factors,
-                                   .values = {3, 2, 4}};
+                                   .values = {3, 2, 4},
+                                   .context = context};
     assert_ok(score_net_create(&f->net, config));
     assert_ok(pool_create(&f->pool, threads));
     assert_ok(sampler_create(&f->sampler, f->net, PLANS));
@@ -39,6 +40,8 @@ static void setup(Fixture *f, int factors, int threads)
     for (size_t i = 0; i < head->size; i++) f->params[head->offset + i] = 0.1f * sinf((float)i);
     sampler_load(f->sampler, f->params, f->pool);
 }
+
+static void setup(Fixture *f, int factors, int threads) { setup_with(f, factors, threads, 0); }
 
 static void teardown(Fixture *f)
 {
@@ -67,28 +70,40 @@ static void test_compose_scores(void **state)
     assert_near((double)out[0][0], 2.0, 0.0);
 }
 
-// A composed prediction equals the sum of branches that joint inference gives one by one.
+// A composed prediction equals the sum of branches that joint inference gives one by one, each in
+// the context of its plan.
 static void test_composed_equals_branches(void **state)
 {
     (void)state;
     Fixture f;
-    setup(&f, 3, 1);
+    setup_with(&f, 3, 1, CONTEXT);
     float x[PLANS * SIZE], composed[PLANS * SIZE], branch[PLANS * SIZE];
     double sum[PLANS * SIZE];
     const int z[PLANS * 3] = {0, 1, 2, 2, 0, 3, 1, 1, 0};
     const double weights[3] = {1.0, 0.5, 2.0};
+    float context[PLANS * CONTEXT], other[PLANS * SIZE];
+    for (int i = 0; i < PLANS * CONTEXT; i++) context[i] = cosf((float)(2 * i));
     noise(x);
-    sampler_predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, PLANS, f.pool);
+    sampler_predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, context, PLANS,
+                    f.pool);
     for (int b = 0; b <= 3; b++) {
         int shown[PLANS * 3];
         for (int i = 0; i < PLANS * 3; i++) shown[i] = i % 3 == b - 1 ? z[i] : EMBEDDING_NULL;
-        sampler_predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, PLANS, f.pool);
+        sampler_predict(branch, f.sampler, x, 20, COMPOSE_JOINT, NULL, shown, context, PLANS,
+                        f.pool);
         for (int i = 0; i < PLANS * SIZE; i++) {
             double weight = b == 0 ? 1.0 - 3.5 : weights[b - 1];
             sum[i] = (b == 0 ? 0.0 : sum[i]) + weight * (double)branch[i];
         }
     }
     for (int i = 0; i < PLANS * SIZE; i++) assert_near((double)composed[i], sum[i], 2e-5);
+    // Another context of the second plan changes that plan alone.
+    context[CONTEXT] += 1.0f;
+    sampler_predict(other, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, context, PLANS, f.pool);
+    for (int n = 0; n < PLANS; n++) {
+        int changed = memcmp(other + n * SIZE, composed + n * SIZE, SIZE * sizeof *other) != 0;
+        assert_int_equal(changed, n == 1);
+    }
     teardown(&f);
 }
 
@@ -102,8 +117,8 @@ static void test_one_factor_is_joint(void **state)
         float x[PLANS * SIZE], composed[PLANS * SIZE], joint[PLANS * SIZE];
         const int z[PLANS] = {0, 2, 1};
         noise(x);
-        sampler_predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
-        sampler_predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, PLANS, f.pool);
+        sampler_predict(composed, f.sampler, x, 3, COMPOSE_FACTORS, NULL, z, NULL, PLANS, f.pool);
+        sampler_predict(joint, f.sampler, x, 3, COMPOSE_JOINT, NULL, z, NULL, PLANS, f.pool);
         for (int i = 0; i < PLANS * SIZE; i++)
             assert_near((double)composed[i], (double)joint[i], 1e-6);
         teardown(&f);
@@ -121,7 +136,8 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
                                            .prediction = PREDICT_V,
                                            .clip = clip}));
     noise(x);
-    assert_ok(sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, PLANS, f->pool));
+    assert_ok(
+        sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, NULL, PLANS, f->pool));
 }
 
 static void test_same_bits_on_any_thread_count(void **state)
@@ -166,10 +182,10 @@ static void test_plans_are_independent(void **state)
     float x[PLANS * SIZE], together[PLANS * SIZE], alone[SIZE];
     const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
     noise(x);
-    sampler_predict(together, f.sampler, x, 9, COMPOSE_FACTORS, NULL, z, PLANS, f.pool);
+    sampler_predict(together, f.sampler, x, 9, COMPOSE_FACTORS, NULL, z, NULL, PLANS, f.pool);
     for (int n = 0; n < PLANS; n++) {
-        sampler_predict(alone, f.sampler, x + n * SIZE, 9, COMPOSE_FACTORS, NULL, z + n * 2, 1,
-                        f.pool);
+        sampler_predict(alone, f.sampler, x + n * SIZE, 9, COMPOSE_FACTORS, NULL, z + n * 2, NULL,
+                        1, f.pool);
         assert_memory_equal(alone, together + n * SIZE, sizeof alone);
     }
     teardown(&f);
@@ -186,8 +202,9 @@ static void test_not_finite_is_refused(void **state)
     assert_ok(sampler_plan(&plan, &f.schedule, (SamplerConfig){.steps = 4}));
     sampler_noise(x, 1, 0, SIZE);
     f.params[tensor_find(&f.net->table, "out.bias")->offset] = NAN;
-    assert_refused(sampler_run(x, NULL, f.sampler, &plan, COMPOSE_FACTORS, NULL, z, 1, f.pool),
-                   "step 1 of 4");
+    assert_refused(
+        sampler_run(x, NULL, f.sampler, &plan, COMPOSE_FACTORS, NULL, z, NULL, 1, f.pool),
+        "step 1 of 4");
     teardown(&f);
 }
 

@@ -1,5 +1,6 @@
 // The score network in double: every parameter's gradient, the gradient of x and the tangents
-// against central differences; the receptive field; the sizes that are refused.
+// against central differences, with and without a context; the receptive field; the sizes that are
+// refused.
 #define FACET_REAL_DOUBLE
 #include "diffusion/score_pass.h"
 #include "nn/derivative.h"
@@ -8,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS = 11, T = 6, D = 3, K = 2, SIZE = T * D };
+enum { ROWS = 11, T = 6, D = 3, K = 2, SIZE = T * D, CONTEXT = 4 };
 
 typedef struct Fixture {
     ScoreNet *net;
@@ -16,6 +17,7 @@ typedef struct Fixture {
     ThreadPool *pool;
     double *params, *grads;
     double x[ROWS * SIZE], t[ROWS], out[ROWS * SIZE], dout[ROWS * SIZE], dx[ROWS * SIZE];
+    double context[ROWS * CONTEXT], dcontext[ROWS * CONTEXT];
     int z[ROWS * K];
 } Fixture;
 
@@ -42,6 +44,7 @@ static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
     for (size_t i = 0; i < f->net->table.size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
     fill_normal(f->x, ROWS * SIZE, 1);
     fill_normal(f->dout, ROWS * SIZE, 2);
+    fill_normal(f->context, ROWS * CONTEXT, 5);
     for (int i = 0; i < ROWS; i++) {
         f->z[2 * i] = i % 5 - 1, f->z[2 * i + 1] = i % 3 - 1; // null tokens among them
         f->t[i] = 3.0 * i + 1.0;
@@ -61,7 +64,7 @@ static void forward(void *context)
 {
     Fixture *f = context;
     score_load(f->work, f->params, f->pool);
-    score_forward(f->out, f->work, f->x, f->t, f->z, ROWS, f->pool);
+    score_forward(f->out, f->work, f->x, f->t, f->z, f->context, ROWS, f->pool);
 }
 
 static double loss(void *context)
@@ -77,7 +80,7 @@ static void test_gradients(void **state)
     Fixture f;
     setup_with(&f, small, 2);
     forward(&f);
-    score_backward(f.grads, f.dx, f.work, f.dout, f.pool);
+    score_backward(f.grads, f.dx, NULL, f.work, f.dout, f.pool);
     check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
     for (int i = 0; i < f.net->table.count; i++) {
         const Tensor *tensor = &f.net->table.tensors[i];
@@ -96,10 +99,36 @@ static void test_gradients_without_factors(void **state)
     config.factors = 0;
     setup_with(&f, config, 1);
     forward(&f);
-    score_backward(f.grads, NULL, f.work, f.dout, f.pool);
+    score_backward(f.grads, NULL, NULL, f.work, f.dout, f.pool);
     const Tensor *tensor = tensor_find(&f.net->table, "cond.0.weight");
     check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset, tensor->size,
                    1, loss, &f);
+    teardown(&f);
+}
+
+static void test_gradients_with_context(void **state)
+{
+    (void)state;
+    Fixture f;
+    double first[ROWS * CONTEXT];
+    ScoreNetConfig config = small;
+    config.context = CONTEXT;
+    setup_with(&f, config, 2);
+    forward(&f);
+    score_backward(f.grads, NULL, f.dcontext, f.work, f.dout, f.pool);
+    memcpy(first, f.dcontext, sizeof first);
+    const char *const names[] = {"cond.0.weight", "cond.1.weight", "film.weight", "embed.1"};
+    for (int i = 0; i < 4; i++) {
+        const Tensor *tensor = tensor_find(&f.net->table, names[i]);
+        check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset,
+                       tensor->size, 1, loss, &f);
+    }
+    check_gradient("dcontext", f.context, first, ROWS * CONTEXT, 1, loss, &f);
+    // The context's gradient does not need those of the parameters.
+    forward(&f);
+    score_backward(NULL, f.dx, f.dcontext, f.work, f.dout, f.pool);
+    assert_memory_equal(f.dcontext, first, sizeof first);
+    check_gradient("dx", f.x, f.dx, ROWS * SIZE, 5, loss, &f);
     teardown(&f);
 }
 
@@ -125,12 +154,12 @@ static void test_tangents(void **state)
     ScoreWork *work;
     assert_ok(score_work_create(&work, f.net, ROWS));
     score_load(work, f.params, f.pool);
-    score_forward(again, work, f.x, f.t, f.z, ROWS, f.pool);
+    score_forward(again, work, f.x, f.t, f.z, NULL, ROWS, f.pool);
     score_tangent(again, tangent, work, tx, row_of, DIRECTIONS, f.pool);
     assert_memory_equal(again, tout, sizeof tout);
     score_work_free(work);
     // <dout, J tx> = <J^T dout, tx>.
-    score_backward(NULL, f.dx, f.work, f.dout, f.pool);
+    score_backward(NULL, f.dx, NULL, f.work, f.dout, f.pool);
     for (int d = 0; d < DIRECTIONS; d++)
         assert_near(dot(f.dout + row_of[d] * SIZE, tout + d * SIZE, SIZE),
                     dot(f.dx + row_of[d] * SIZE, tx + d * SIZE, SIZE), 1e-10);
@@ -162,10 +191,10 @@ static void test_jacobian(void **state)
         for (int j = 0; j < BIG && threads == 1; j += 5) {
             for (int side = 0; side < 2; side++) {
                 for (int r = 0; r < AT; r++) x[r * BIG + j] += side ? -2e-5 : 1e-5;
-                score_forward(side ? below : above, work, x, f.t, f.z, AT, f.pool);
+                score_forward(side ? below : above, work, x, f.t, f.z, NULL, AT, f.pool);
             }
             for (int r = 0; r < AT; r++) x[r * BIG + j] += 1e-5;
-            score_forward(tout, work, x, f.t, f.z, AT, f.pool);
+            score_forward(tout, work, x, f.t, f.z, NULL, AT, f.pool);
             score_jacobian(first, jacobian, work, f.pool);
             for (int r = 0; r < AT; r++)
                 for (int i = 0; i < BIG; i++)
@@ -173,7 +202,7 @@ static void test_jacobian(void **state)
                                 (above[r * BIG + i] - below[r * BIG + i]) / 2e-5, 1e-7);
         }
         fill_normal(x, AT * BIG, 6); // without what adding and subtracting left
-        score_forward(tout, work, x, f.t, f.z, AT, f.pool);
+        score_forward(tout, work, x, f.t, f.z, NULL, AT, f.pool);
         score_jacobian(again, jacobian, work, f.pool);
         if (threads == 1) memcpy(first, again, sizeof first);
         assert_memory_equal(again, first, sizeof first);
@@ -200,7 +229,7 @@ static void test_rows_are_independent(void **state)
     forward(&f);
     for (int r = 0; r < ROWS; r++) {
         double alone[SIZE];
-        score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K, 1, f.pool);
+        score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K, NULL, 1, f.pool);
         for (int i = 0; i < SIZE; i++) assert_true(alone[i] == f.out[r * SIZE + i]);
     }
     teardown(&f);
@@ -219,10 +248,10 @@ static void test_evaluation_equals_training_pass(void **state)
         assert_ok(score_work_create(&work, f.net, ROWS));
         score_load(work, f.params, f.pool);
         for (int rows = ROWS; rows > 0; rows -= 3) { // fewer rows than before leave nothing behind
-            score_forward(out, work, f.x, f.t, f.z, rows, f.pool);
+            score_forward(out, work, f.x, f.t, f.z, NULL, rows, f.pool);
             for (int i = 0; i < rows * SIZE; i++) assert_true(out[i] == f.out[i]);
         }
-        score_forward(out, work, f.x, f.t, f.z, ROWS, f.pool);
+        score_forward(out, work, f.x, f.t, f.z, NULL, ROWS, f.pool);
         for (int i = 0; i < ROWS * SIZE; i++) assert_true(out[i] == f.out[i]);
         score_work_free(work);
         teardown(&f);
@@ -242,9 +271,9 @@ static void test_receptive_field_is_local(void **state)
     static double x[LONG * D], before[LONG * D], after[LONG * D];
     fill_normal(x, LONG * D, 4);
     score_load(f.work, f.params, f.pool);
-    score_forward(before, f.work, x, f.t, f.z, 1, f.pool);
+    score_forward(before, f.work, x, f.t, f.z, NULL, 1, f.pool);
     x[0] += 1.0;
-    score_forward(after, f.work, x, f.t, f.z, 1, f.pool);
+    score_forward(after, f.work, x, f.t, f.z, NULL, 1, f.pool);
     assert_less(1e-9, fabs(after[6 * D] - before[6 * D]));
     for (int i = 7 * D; i < LONG * D; i++) assert_true(after[i] == before[i]);
     teardown(&f);
@@ -273,6 +302,8 @@ static void test_refuses(void **state)
     assert_refused(score_net_create(&net, config), "even");
     config = small, config.factors = 9;
     assert_refused(score_net_create(&net, config), "factors");
+    config = small, config.context = -1;
+    assert_refused(score_net_create(&net, config), "a context width");
     config = small, config.blocks = 0;
     assert_refused(score_net_create(&net, config), "blocks");
     assert_null(net);
@@ -283,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_gradients_without_factors),
+        cmocka_unit_test(test_gradients_with_context),
         cmocka_unit_test(test_tangents),
         cmocka_unit_test(test_jacobian),
         cmocka_unit_test(test_rows_are_independent),

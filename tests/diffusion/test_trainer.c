@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { BATCH = 12, T = 8, D = 2, SIZE = T * D, K = 2 };
+enum { BATCH = 12, T = 8, D = 2, SIZE = T * D, K = 2, CONTEXT = 3 };
 
 typedef struct Fixture {
     ScoreNet *net;
@@ -16,9 +16,10 @@ typedef struct Fixture {
     Trainer *trainer;
     float x0[BATCH * SIZE];
     int z[BATCH * K];
+    float context[BATCH * CONTEXT];
 } Fixture;
 
-static void setup(Fixture *f, int threads, double composed)
+static void setup_with(Fixture *f, int threads, double composed, int draws, int context)
 {
     const ScoreNetConfig config = {.horizon = T,
                                    .dim = D,
@@ -28,9 +29,11 @@ static void setup(Fixture *f, int threads, double composed)
                                    .time_width = 8,
                                    .embed = 8,
                                    .factors = K,
-                                   .values = {3, 2}};
+                                   .values = {3, 2},
+                                   .context = context};
     TrainConfig train = trainer_default();
     train.batch = BATCH;
+    train.draws = draws;
     train.composed_weight = composed;
     train.rate = 3e-3;
     train.warmup = 10;
@@ -43,9 +46,15 @@ static void setup(Fixture *f, int threads, double composed)
     for (int r = 0; r < BATCH; r++) {
         int *z = f->z + r * K;
         z[0] = r % 3, z[1] = r % 2;
+        for (int i = 0; i < CONTEXT; i++) f->context[r * CONTEXT + i] = cosf((float)(r + 3 * i));
         for (int i = 0; i < SIZE; i++)
             f->x0[r * SIZE + i] = (z[1] ? 0.4f : 0.8f) * sinf(0.4f * (float)i + (float)(2 * z[0]));
     }
+}
+
+static void setup(Fixture *f, int threads, double composed)
+{
+    setup_with(f, threads, composed, 1, 0);
 }
 
 static void teardown(Fixture *f)
@@ -58,26 +67,30 @@ static void teardown(Fixture *f)
 static TrainReport steps(Fixture *f, int count)
 {
     TrainReport report = {0};
-    for (int i = 0; i < count; i++) report = trainer_step(f->trainer, f->x0, f->z, f->pool);
+    for (int i = 0; i < count; i++)
+        report = trainer_step(f->trainer, f->x0, f->z, f->context, f->pool);
     return report;
 }
 
 static void test_same_bits_on_any_thread_count(void **state)
 {
     (void)state;
-    for (int composed = 0; composed < 2; composed++) {
+    for (int composed = 0; composed < 3; composed++) {
+        int draws = composed < 2 ? 1 : 3, context = composed < 2 ? 0 : CONTEXT;
         Fixture one;
-        setup(&one, 1, composed);
+        setup_with(&one, 1, composed, draws, context);
         TrainReport expected = steps(&one, 5);
         for (int threads = 2; threads <= 4; threads++) {
             Fixture many;
-            setup(&many, threads, composed);
+            setup_with(&many, threads, composed, draws, context);
             TrainReport report = steps(&many, 5);
             assert_true(report.loss == expected.loss);
             assert_true(report.grad_norm == expected.grad_norm);
             size_t bytes = one.net->table.size * sizeof(float);
             assert_memory_equal(many.trainer->params, one.trainer->params, bytes);
             assert_memory_equal(many.trainer->optimizer->ema, one.trainer->optimizer->ema, bytes);
+            assert_memory_equal(many.trainer->dcontext, one.trainer->dcontext,
+                                (size_t)(BATCH * context) * sizeof(float));
             teardown(&many);
         }
         teardown(&one);
@@ -114,7 +127,7 @@ static void test_loss_falls(void **state)
     setup(&f, 2, 1.0);
     double first = 0.0, last = 0.0, composed = 0.0;
     for (int i = 0; i < 300; i++) {
-        TrainReport report = trainer_step(f.trainer, f.x0, f.z, f.pool);
+        TrainReport report = trainer_step(f.trainer, f.x0, f.z, NULL, f.pool);
         assert_true(report.finite);
         if (i < 20) first += report.loss / 20.0;
         if (i >= 280) last += report.loss / 20.0, composed += report.composed / 20.0;
@@ -132,7 +145,7 @@ static void test_not_finite_updates_nothing(void **state)
     steps(&f, 2);
     float before = f.trainer->params[0];
     f.x0[3] = NAN;
-    TrainReport report = trainer_step(f.trainer, f.x0, f.z, f.pool);
+    TrainReport report = trainer_step(f.trainer, f.x0, f.z, NULL, f.pool);
     assert_false(report.finite);
     assert_int_equal(report.update, 3);
     assert_int_equal(f.trainer->optimizer->updates, 2);
@@ -149,7 +162,7 @@ static void test_nothing_is_allocated(void **state)
 #ifdef FACET_SHARED
     skip(); // the linker does not see into a shared library
 #endif
-    setup(&f, 2, 1.0);
+    setup_with(&f, 2, 1.0, 3, CONTEXT);
     assert_true(allocations > 0);
     assert_ok(sampler_create(&sampler, f.net, 2));
     assert_ok(
@@ -159,7 +172,8 @@ static void test_nothing_is_allocated(void **state)
     long before = allocations;
     steps(&f, 3);
     sampler_load(sampler, f.trainer->params, f.pool);
-    assert_ok(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, f.z, 2, f.pool));
+    assert_ok(
+        sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, f.z, f.context, 2, f.pool));
     assert_int_equal(allocations, before);
     sampler_free(sampler);
     teardown(&f);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes reference.txt: small layers and three AdamW updates computed by PyTorch in double.
+"""Writes reference.txt: small layers, three AdamW updates and image layers computed by PyTorch in
+double.
 
 Every entry is a name, a count and that many numbers. Run: python3 reference.py > reference.txt
 """
@@ -81,3 +82,37 @@ for step in range(3):
     optimizer.step()
     dump(f"adamw.norm{step}", norm)
 dump("adamw.w3", w), dump("adamw.b3", b)
+
+
+# Image layers: ours are [height][width][channel] with weights [k k][in][out]; inputs are waves.
+def wave(*shape, scale, rate, phase):
+    i = torch.arange(1, torch.Size(shape).numel() + 1)
+    return (scale * torch.sin(rate * i + phase)).reshape(shape)
+
+
+def image(height, width, channels):
+    x = wave(height, width, channels, scale=1.0, rate=0.9, phase=0.2).requires_grad_(True)
+    return x, x.permute(2, 0, 1)[None]
+
+
+def dump_image(name, y, x):
+    y = y[0].permute(1, 2, 0) if y.dim() == 4 else y
+    (y * wave(*y.shape, scale=1.0, rate=1.7, phase=0.4)).sum().backward()
+    dump(name + ".y", y), dump(name + ".dx", x.grad)
+
+
+for k, s in (1, 2), (3, 1), (3, 2), (4, 4), (5, 2), (7, 2):
+    x, nchw = image(7, 6, 2)
+    w = wave(k * k, 2, 3, scale=0.5, rate=1.3, phase=0.7).requires_grad_(True)
+    b = wave(3, scale=0.5, rate=1.1, phase=0.3)
+    oihw = w.reshape(k, k, 2, 3).permute(3, 2, 0, 1)
+    dump_image(f"conv2d.{k}.{s}", torch.nn.functional.conv2d(nchw, oihw, b, s, k // 2), x)
+    dump(f"conv2d.{k}.{s}.dw", w.grad)
+x, nchw = image(7, 6, 3)
+dump_image("max_pool", torch.nn.functional.max_pool2d(nchw, 3, 2, 1), x)
+x, nchw = image(7, 6, 3)
+dump_image("mean_pool", nchw.mean((2, 3))[0], x)
+x, nchw = image(7, 6, 3)
+p = torch.softmax(nchw.flatten(2), 2).reshape(3, 7, 6)
+u, v = torch.linspace(-1, 1, 6), torch.linspace(-1, 1, 7)
+dump_image("keypoints", torch.stack([(p * u).sum((1, 2)), (p * v[:, None]).sum((1, 2))]), x)

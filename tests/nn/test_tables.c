@@ -4,6 +4,8 @@
 #include "nn/optim.h"
 #include "testing.h"
 
+#include <stdlib.h>
+
 static void test_table_offsets(void **state)
 {
     (void)state;
@@ -55,6 +57,48 @@ static void test_learning_rate(void **state)
     assert_near(optimizer_ema_decay(0.99, 1000000), 0.99, 0.0);
 }
 
+// What is frozen keeps its weights, against weight decay too; the rest is trained as without it.
+static void test_freezing(void **state)
+{
+    (void)state;
+    enum { SIZE = 40 };
+    TensorTable table = {0};
+    const char *const names[] = {"first", "second", "third"};
+    for (int i = 0; i < 3; i++)
+        assert_ok(tensor_add(&table, names[i], 1, (int[]){SIZE}, INIT_UNIFORM, 1.0, true));
+    size_t bytes = table.size * sizeof(float);
+    float *params[2], *start = calloc(1, bytes), *grads = calloc(1, bytes);
+    assert_true(start && grads);
+    tensor_init(start, &table, 1);
+    tensor_init(grads, &table, 2);
+    OptimizerConfig config = optimizer_default();
+    config.clip_norm = 0.0;
+    config.weight_decay = 0.1;
+    size_t from = table.tensors[1].offset;
+    for (int frozen = 0; frozen < 2; frozen++) {
+        Optimizer *optimizer;
+        params[frozen] = calloc(1, bytes);
+        assert_non_null(params[frozen]);
+        memcpy(params[frozen], start, bytes);
+        assert_ok(optimizer_create(&optimizer, &table, config, start));
+        double all = optimizer_norm(optimizer, grads, NULL);
+        if (frozen) optimizer_freeze(optimizer, from);
+        double norm = optimizer_norm(optimizer, grads, NULL);
+        assert_true(frozen ? norm < all : norm == all);
+        for (int i = 0; i < 3; i++)
+            optimizer_step(optimizer, params[frozen], grads, norm, 0.1, NULL);
+        optimizer_free(optimizer);
+    }
+    assert_memory_equal(params[1], start, SIZE * sizeof(float));
+    assert_true(memcmp(params[0], start, SIZE * sizeof(float)) != 0);
+    assert_memory_equal(params[1] + from, params[0] + from, 2 * SIZE * sizeof(float));
+    free(params[0]);
+    free(params[1]);
+    free(start);
+    free(grads);
+    tensor_table_free(&table);
+}
+
 static void test_exp_accuracy(void **state)
 {
     (void)state;
@@ -99,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_offsets), cmocka_unit_test(test_table_refuses),
         cmocka_unit_test(test_learning_rate), cmocka_unit_test(test_exp_accuracy),
-        cmocka_unit_test(test_mish_accuracy),
+        cmocka_unit_test(test_mish_accuracy), cmocka_unit_test(test_freezing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

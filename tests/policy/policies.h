@@ -16,8 +16,44 @@ static inline FactorTask task_of(const FactorSpace *space, const char *text)
     return task;
 }
 
-// Two factors of three values. It was trained on five tasks, none of them with track c.
-static inline Policy *tiny_policy(PolicyMethod method)
+// Random weights for a block of a table.
+static inline void fill_weights(float *params, const TensorTable *table, uint64_t seed)
+{
+    Real *block = calloc(table->size, sizeof *block);
+    assert_non_null(block);
+    tensor_init(block, table, seed);
+    for (size_t k = 0; k < table->size; k++) params[k] = (float)block[k];
+    free(block);
+}
+
+// Frames of 32 x 24 pixels, halved.
+enum { TINY_WIDTH = 32, TINY_HEIGHT = 24, TINY_FRAME = TINY_WIDTH * TINY_HEIGHT * 3 };
+
+static inline EncoderConfig tiny_encoder(int features)
+{
+    return (EncoderConfig){.width = TINY_WIDTH / 2,
+                           .height = TINY_HEIGHT / 2,
+                           .shrink = 2,
+                           .stem_channels = 8,
+                           .stem_kernel = 3,
+                           .stem_stride = 2,
+                           .stages = 1,
+                           .channels = {8},
+                           .strides = {2},
+                           .blocks = 1,
+                           .groups = 4,
+                           .features = features};
+}
+
+static inline void fill_frames(uint8_t *frames, int count, int seed)
+{
+    for (int i = 0; i < count * TINY_FRAME; i++)
+        frames[i] = (uint8_t)(128.0 + 100.0 * sin(0.01 * (seed + 1) * i + seed));
+}
+
+// Two factors of three values. It was trained on five tasks, none of them with track c. With
+// features it sees.
+static inline Policy *tiny_policy_with(PolicyMethod method, int features)
 {
     static const char *const trained[] = {"a/s", "a/m", "b/s", "b/l", "a/l"};
     Policy *policy = calloc(1, sizeof *policy);
@@ -50,8 +86,11 @@ static inline Policy *tiny_policy(PolicyMethod method)
                                     .rate = 1e-4,
                                     .drop = {0.1, 0.3},
                                     .composed_weight = 1.0,
+                                    .draws = features ? 4 : 1,
+                                    .jitter = features ? 0.5 : 0.0,
                                     .updates = 1234,
                                     .loss = 0.123456789};
+    if (features) assert_ok(encoder_create(&policy->encoder, tiny_encoder(features)));
     assert_ok(policy_build(policy, (ScoreNetConfig){.horizon = TINY_T,
                                                     .dim = TINY_D,
                                                     .blocks = 2,
@@ -61,17 +100,16 @@ static inline Policy *tiny_policy(PolicyMethod method)
                                                     .embed = 4}));
     assert_ok(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
-        Real *block = calloc(policy->net->table.size, sizeof *block);
-        assert_non_null(block);
-        tensor_init(block, &policy->net->table, (uint64_t)(1 + i));
-        for (size_t k = 0; k < policy->net->table.size; k++) policy->params[i][k] = (float)block[k];
-        free(block);
+        fill_weights(policy->params[i], &policy->net->table, (uint64_t)(1 + i));
         // The head starts at zero; give it something to say.
         const Tensor *head = tensor_find(&policy->net->table, "out.weight");
         for (size_t k = 0; k < head->size; k++)
             policy->params[i][head->offset + k] = 0.3f * sinf((float)(k * k + 7 * (size_t)i));
     }
+    if (features) fill_weights(policy->encoder_params, encoder_table(policy->encoder), 70);
     return policy;
 }
+
+static inline Policy *tiny_policy(PolicyMethod method) { return tiny_policy_with(method, 0); }
 
 #endif

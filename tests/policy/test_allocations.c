@@ -1,5 +1,8 @@
-// A longer training allocates no more than a short one: nothing is allocated in an update.
+// A longer training allocates no more than a short one: nothing is allocated in an update. Neither
+// is anything in a sampling of a runner, nor in an update on images.
 #include "allocations.h"
+#include "policies.h"
+#include "policy/image_trainer.h"
 #include "waves.h"
 
 static long allocations_of(int epochs)
@@ -24,9 +27,74 @@ static void an_update_allocates_nothing(void **state)
     assert_int_equal(allocations_of(90), few);
 }
 
+static void a_sampling_allocates_nothing(void **state)
+{
+    (void)state;
+    enum { PLANS = 35, STEPS = 5 };
+    static double actions[PLANS * TINY_SIZE], path[(STEPS + 1) * PLANS * TINY_SIZE];
+    FactorTask tasks[PLANS];
+#ifdef FACET_SHARED
+    skip(); // the linker does not see into a shared library
+#endif
+    static uint8_t frames[PLANS * TINY_FRAME];
+    fill_frames(frames, PLANS, 1);
+    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
+        bool sees = method == POLICY_BASELINE;
+        Policy *policy = tiny_policy_with((PolicyMethod)method, sees ? 6 : 0);
+        PolicyRunner *runner;
+        ThreadPool *pool;
+        for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
+        assert_ok(pool_create(&pool, 2));
+        assert_ok(policy_runner_create(&runner, policy, PLANS, 2));
+        long before = allocations;
+        assert_true(before > 0);
+        for (int i = 0; i < 4; i++) {
+            const PolicySampling how = {.steps = STEPS, .seed = (uint64_t)i, .path = path};
+            assert_ok(policy_runner_sample(actions, runner, tasks, sees ? frames : NULL, PLANS,
+                                           &how, i % 2 ? pool : NULL));
+        }
+        assert_int_equal(allocations, before);
+        policy_runner_destroy(runner);
+        pool_destroy(pool);
+        policy_destroy(policy);
+    }
+}
+
+static void an_update_on_images_allocates_nothing(void **state)
+{
+    (void)state;
+    enum { BATCH = 10 };
+#ifdef FACET_SHARED
+    skip(); // the linker does not see into a shared library
+#endif
+    static uint8_t images[BATCH * TINY_FRAME];
+    static float x0[BATCH * TINY_SIZE];
+    static int z[BATCH * 2];
+    Policy *policy = tiny_policy_with(POLICY_FACTORED, 6);
+    ThreadPool *pool;
+    ImageTrainer *trainer;
+    TrainConfig config = trainer_default();
+    config.batch = BATCH;
+    config.draws = 2;
+    config.composed_weight = 1.0;
+    fill_frames(images, BATCH, 1);
+    assert_ok(pool_create(&pool, 2));
+    assert_ok(image_trainer_create(&trainer, policy->encoder, policy->net, &policy->schedule,
+                                   config, 1.0, false, 2));
+    long before = allocations;
+    for (int i = 0; i < 3; i++)
+        assert_true(image_trainer_step(trainer, images, x0, z, pool).finite);
+    assert_int_equal(allocations, before);
+    image_trainer_free(trainer);
+    pool_destroy(pool);
+    policy_destroy(policy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sampling_allocates_nothing),
+        cmocka_unit_test(an_update_on_images_allocates_nothing),
         cmocka_unit_test_teardown(an_update_allocates_nothing, clean_folder),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

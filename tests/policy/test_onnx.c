@@ -38,7 +38,7 @@ static void predict(Case *c, const Policy *policy, int network)
     assert_ok(pool_create(&pool, 1));
     assert_ok(score_work_create(&work, policy->net, ROWS));
     score_load(work, policy->params[network], pool);
-    score_forward(c->prediction, work, c->x, t, z, ROWS, pool);
+    score_forward(c->prediction, work, c->x, t, z, NULL, ROWS, pool);
     score_work_free(work);
     pool_destroy(pool);
 }

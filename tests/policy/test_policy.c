@@ -47,10 +47,104 @@ static void what_is_saved_comes_back(void **state)
             assert_memory_equal(back->params[i], policy->params[i],
                                 policy->net->table.size * sizeof(float));
         assert_same_settings(policy, back);
-        run_python("safetensors_numpy.py", "parse", "policy");
+        run_python("../base/safetensors_numpy.py", "parse", "policy");
         policy_destroy(policy);
         policy_destroy(back);
     }
+}
+
+static void a_policy_that_sees_comes_back(void **state)
+{
+    (void)state;
+    for (int half = 0; half < 2; half++) {
+        Policy *policy = tiny_policy_with(POLICY_FACTORED, 6), *back, *again;
+        const TensorTable *table = encoder_table(policy->encoder);
+        int width, height;
+        assert_ok(policy_save(policy, "policy", half ? POLICY_FP16 : POLICY_FP32));
+        assert_ok(policy_load(&back, "policy"));
+        assert_true(policy_sees(back));
+        policy_frame_size(back, &width, &height);
+        assert_true(width == TINY_WIDTH && height == TINY_HEIGHT);
+        assert_ok(policy_check_frame(back, TINY_WIDTH, TINY_HEIGHT));
+        assert_refused(policy_check_frame(back, 320, 240),
+                       "expected a frame of 32 x 24 pixels, found 320 x 240");
+        assert_int_equal(policy_parameters(back),
+                         policy->net->table.parameters + table->parameters);
+        assert_same_settings(policy, back);
+        assert_memory_equal(encoder_config(back->encoder), encoder_config(policy->encoder),
+                            sizeof(EncoderConfig));
+        size_t bytes = table->size * sizeof(float);
+        if (!half) assert_memory_equal(back->encoder_params, policy->encoder_params, bytes);
+        assert_ok(policy_save(back, "again", half ? POLICY_FP16 : POLICY_FP32));
+        assert_ok(policy_load(&again, "again"));
+        assert_memory_equal(again->encoder_params, back->encoder_params, bytes);
+        policy_destroy(policy);
+        policy_destroy(back);
+        policy_destroy(again);
+    }
+    Policy *blind = tiny_policy(POLICY_FACTORED);
+    assert_false(policy_sees(blind));
+    assert_refused(policy_check_frame(blind, 32, 24), "does not see");
+    policy_destroy(blind);
+}
+
+// Writes the weights of one policy, without the last `missing`, under the settings of another, with
+// another text of its encoder if there is one.
+static void write_mixed(const char *path, Policy *settings, const Policy *weights, int missing,
+                        const char *encoder)
+{
+    const TensorTable *net = &weights->net->table, *table = encoder_table(weights->encoder);
+    TensorSource *sources = calloc((size_t)(net->count + table->count), sizeof *sources);
+    assert_non_null(sources);
+    policy_sources(sources, net, settings->params[0], TENSOR_F32, "");
+    policy_sources(sources + net->count, table, weights->encoder_params, TENSOR_F32, "encoder.");
+    Encoder *own = settings->encoder;
+    if (encoder) settings->encoder = NULL;
+    Json *metadata = policy_metadata(settings, POLICY_FORMAT);
+    settings->encoder = own;
+    if (encoder) json_set_string(metadata, "encoder", encoder);
+    assert_ok(safetensors_write(path, metadata, sources, net->count + table->count - missing));
+    free(sources);
+}
+
+static void weights_of_another_encoder_are_refused(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy_with(POLICY_FACTORED, 6), *back, *other;
+    other = tiny_policy_with(POLICY_FACTORED, 6);
+    encoder_free(other->encoder);
+    free(other->encoder_params);
+    EncoderConfig config = tiny_encoder(6);
+    config.stem_channels = 4;
+    assert_ok(encoder_create(&other->encoder, config));
+    other->encoder_params = policy_block(encoder_table(other->encoder));
+    write_mixed("mixed", policy, other, 0, NULL);
+    assert_refused(policy_load(&back, "mixed"), "encoder.stem.weight");
+    assert_null(back);
+    write_mixed("short", policy, policy, 1, NULL);
+    assert_refused(policy_load(&back, "short"), "short: expected a tensor encoder.head.bias");
+    static const struct {
+        const char *encoder, *words;
+    } wrong[] = {
+        {"{\"width\":16}", "wrong: encoder: "},
+        {"{}", "expected"},
+        {"16 x 12", "wrong: encoder"},
+        {"{\"width\":16.5}", "width: expected a whole number"},
+        {"{\"width\":16,\"height\":12,\"shrink\":2,\"stem_channels\":8,\"stem_kernel\":3,"
+         "\"stem_stride\":2,\"blocks\":1,\"groups\":4,\"frozen\":0,\"features\":6,"
+         "\"stem_pool\":false,\"flat\":false,\"channels\":[8],\"strides\":[2,1]}",
+         "as many strides as channels"},
+        {"{\"width\":16,\"height\":12,\"shrink\":2,\"stem_channels\":8,\"stem_kernel\":3,"
+         "\"stem_stride\":2,\"blocks\":1,\"groups\":3,\"frozen\":0,\"features\":6,"
+         "\"stem_pool\":false,\"flat\":false,\"channels\":[8],\"strides\":[2]}",
+         "wrong: encoder: expected channels of the stem that 3 groups divide, found 8"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        write_mixed("wrong", policy, policy, 0, wrong[i].encoder);
+        assert_refused(policy_load(&back, "wrong"), wrong[i].words);
+    }
+    policy_destroy(policy);
+    policy_destroy(other);
 }
 
 static void half_precision_rounds_the_weights(void **state)
@@ -175,7 +269,7 @@ static void other_files_are_refused(void **state)
     Policy *policy = tiny_policy(POLICY_BASELINE), *back;
     int count = policy->net->table.count;
     TensorSource *sources = calloc((size_t)count + 1, sizeof *sources);
-    policy_sources(sources, policy->net, policy->params[0], TENSOR_F32, "");
+    policy_sources(sources, &policy->net->table, policy->params[0], TENSOR_F32, "");
     sources[count] = (TensorSource){.name = "more", .rank = 1, .shape = {1}, .data = "four"};
     assert_ok(
         safetensors_write("more", policy_metadata(policy, POLICY_FORMAT), sources, count + 1));
@@ -191,6 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_is_saved_comes_back, clean_folder),
+        cmocka_unit_test_teardown(a_policy_that_sees_comes_back, clean_folder),
+        cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, clean_folder),
         cmocka_unit_test_teardown(half_precision_rounds_the_weights, clean_folder),
         cmocka_unit_test_teardown(broken_policies_are_refused, clean_folder),
         cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, clean_folder),

@@ -2,6 +2,8 @@
 // that is what its formula says, and questions a policy cannot answer.
 #include "policies.h"
 
+#include "encoder/image.h"
+
 static Status sample(double *out, const Policy *policy, const char *const *names, int plans,
                      PolicySampling how, int threads)
 {
@@ -42,6 +44,125 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
         }
         policy_destroy(policy);
     }
+}
+
+// A runner gives what policy_sample gives, however often, on any pool or none, and in any company.
+static void a_runner_samples_the_same_bits(void **state)
+{
+    (void)state;
+    enum { PLANS = 37 };
+    static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s"};
+    const char *many[PLANS];
+    FactorTask tasks[PLANS];
+    static double expected[PLANS * TINY_SIZE], out[PLANS * TINY_SIZE];
+    for (int i = 0; i < PLANS; i++) many[i] = names[i % 5];
+    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
+        Policy *policy = tiny_policy((PolicyMethod)method);
+        PolicyRunner *runner, *small;
+        ThreadPool *pool;
+        for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, many[i]);
+        assert_ok(pool_create(&pool, 3));
+        assert_ok(policy_runner_create(&runner, policy, PLANS, 3));
+        assert_ok(policy_runner_create(&small, policy, 2, 1));
+        for (int round = 0; round < 3; round++) {
+            int plans = round == 1 ? 3 : PLANS;
+            PolicySampling how = {.seed = (uint64_t)round, .steps = 3 + round};
+            assert_ok(sample(expected, policy, many, plans, how, 2));
+            assert_ok(policy_runner_sample(out, runner, tasks, NULL, plans, &how, pool));
+            assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
+            assert_ok(policy_runner_sample(out, small, tasks, NULL, plans, &how, NULL));
+            assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
+        }
+        policy_runner_destroy(runner);
+        policy_runner_destroy(small);
+        pool_destroy(pool);
+        policy_destroy(policy);
+    }
+}
+
+static void a_runner_refuses_what_it_is_not_made_for(void **state)
+{
+    (void)state;
+    Policy *policy = tiny_policy(POLICY_FACTORED);
+    PolicyRunner *runner;
+    ThreadPool *pool;
+    FactorTask task = task_of(policy->space, "a/s");
+    double out[TINY_SIZE];
+    const uint8_t frame[3] = {0};
+    const PolicySampling how = {0};
+    assert_refused(policy_runner_create(&runner, policy, 0, 1), "expected 1 plan at once or more");
+    assert_ok(policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(pool_create(&pool, 2));
+    assert_refused(policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
+                   "expected a pool of at most 1 threads, found 2");
+    assert_refused(policy_runner_sample(out, runner, &task, frame, 1, &how, NULL), "does not see");
+    pool_destroy(pool);
+    policy_runner_destroy(runner);
+    policy_destroy(policy);
+}
+
+// A policy that sees is its network in the context of the frame's features, for each plan its own.
+static void frames_condition_the_plans(void **state)
+{
+    (void)state;
+    enum { PLANS = 3, FEATURES = 6 };
+    Policy *policy = tiny_policy_with(POLICY_FACTORED, FEATURES);
+    static uint8_t frames[PLANS * TINY_FRAME], small[TINY_FRAME / 4];
+    static float input[TINY_FRAME / 4], features[PLANS * FEATURES], x[PLANS * TINY_SIZE];
+    static double out[PLANS * TINY_SIZE], again[PLANS * TINY_SIZE];
+    const PolicySampling how = {.seed = 7, .steps = 4};
+    FactorTask tasks[PLANS];
+    PolicyRunner *runner;
+    EncoderWork *work;
+    Sampler *sampler;
+    static SamplerPlan plan;
+    int z[PLANS * 2];
+    fill_frames(frames, PLANS, 3);
+    assert_ok(encoder_work_create(&work, policy->encoder, 1, 1, false));
+    encoder_load(work, policy->encoder_params, NULL);
+    for (int i = 0; i < PLANS; i++) {
+        tasks[i] = task_of(policy->space, i == 1 ? "b/*" : "a/s");
+        z[2 * i] = tasks[i].value[0], z[2 * i + 1] = tasks[i].value[1];
+        image_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, 2);
+        image_input(input, small, TINY_FRAME / 12, image_jitter_none());
+        encoder_forward(features + i * FEATURES, work, input, 1, NULL);
+        policy_noise(x + i * TINY_SIZE, policy, &how, policy_noise_number(policy, tasks, i));
+    }
+    assert_ok(sampler_create(&sampler, policy->net, PLANS));
+    assert_ok(sampler_plan(&plan, &policy->schedule,
+                           (SamplerConfig){.steps = 4,
+                                           .spacing = policy->spacing,
+                                           .prediction = policy->prediction,
+                                           .clip = policy->clip}));
+    sampler_load(sampler, policy->params[0], NULL);
+    assert_ok(
+        sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, features, PLANS, NULL));
+    for (int i = 0; i < PLANS * TINY_SIZE; i++) again[i] = (double)x[i];
+    normalizer_invert(again, policy->normalizer, again, PLANS * TINY_T);
+    for (int threads = 1; threads <= 3; threads++) {
+        ThreadPool *pool;
+        assert_ok(pool_create(&pool, threads));
+        assert_ok(policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads));
+        assert_ok(policy_runner_sample(out, runner, tasks, frames, PLANS, &how, pool));
+        assert_memory_equal(out, again, sizeof out);
+        policy_runner_destroy(runner);
+        pool_destroy(pool);
+    }
+    // Another frame of the first plan changes that plan alone.
+    assert_ok(policy_runner_create(&runner, policy, PLANS, 1));
+    fill_frames(frames, 1, 5);
+    assert_ok(policy_runner_sample(out, runner, tasks, frames, PLANS, &how, NULL));
+    for (int i = 0; i < PLANS; i++) {
+        size_t bytes = TINY_SIZE * sizeof *out;
+        assert_int_equal(memcmp(out + i * TINY_SIZE, again + i * TINY_SIZE, bytes) != 0, i == 0);
+    }
+    assert_refused(policy_runner_sample(out, runner, tasks, NULL, PLANS, &how, NULL),
+                   "the policy sees: expected a frame");
+    assert_refused(policy_sample(out, policy, tasks, PLANS, &how, NULL), "the policy sees");
+    policy_runner_destroy(runner);
+    sampler_free(sampler);
+    encoder_work_free(work);
+    policy_destroy(policy);
 }
 
 static void numbers_choose_the_noise(void **state)
@@ -236,6 +357,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
+        cmocka_unit_test(a_runner_samples_the_same_bits),
+        cmocka_unit_test(a_runner_refuses_what_it_is_not_made_for),
+        cmocka_unit_test(frames_condition_the_plans),
         cmocka_unit_test(numbers_choose_the_noise),
         cmocka_unit_test(composition_is_its_formula),
         cmocka_unit_test(separate_networks_compose),

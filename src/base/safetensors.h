@@ -6,8 +6,8 @@
 //
 // A reader refuses whatever does not fit together, in one line. A writer puts larger elements
 // first, so that every tensor is aligned to its elements, and the file appears whole or not at all.
-#ifndef FACET_POLICY_SAFETENSORS_H
-#define FACET_POLICY_SAFETENSORS_H
+#ifndef FACET_BASE_SAFETENSORS_H
+#define FACET_BASE_SAFETENSORS_H
 
 #include "base/json.h"
 

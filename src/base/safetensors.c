@@ -1,5 +1,5 @@
-// Reads and writes safetensors (see policy/safetensors.h).
-#include "policy/safetensors.h"
+// Reads and writes safetensors (see base/safetensors.h).
+#include "base/safetensors.h"
 
 #include "base/file.h"
 

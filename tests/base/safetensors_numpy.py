@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An independent reader and writer of the safetensors format, in numpy alone.
 
-    safetensors_numpy.py check FILE   the sample that tests/policy/test_safetensors.c writes
+    safetensors_numpy.py check FILE   the sample that tests/base/test_safetensors.c writes
     safetensors_numpy.py write FILE   the same sample, written here
     safetensors_numpy.py halves FILE  every half, and floats that round to halves, as numpy has them
     safetensors_numpy.py parse FILE   any file: its structure alone

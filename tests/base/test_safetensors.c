@@ -2,7 +2,7 @@
 // rounded as numpy rounds them, and every broken file is refused in one line.
 #include "data/samples.h"
 
-#include "policy/safetensors.h"
+#include "base/safetensors.h"
 
 static void set(TensorSource *source, const char *name, TensorType type, int rank, int64_t a,
                 int64_t b, int64_t c, const void *data)

@@ -1,0 +1,135 @@
+// Frames a second that an image file takes and gives, against a copy in memory.
+//
+// The frames are those of the camera in the first venue. Reading is warm and in random order.
+// "a core" counts processor time: other programs that share the machine do not change it.
+// Usage: image_set [frames] [threads] [width height]
+#include "bench.h"
+
+#include <facet/camera.h>
+#include <facet/image_set.h>
+#include <facet/rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BATCH = 64, HORIZON = 16, DIM = 3, DISTINCT = 256 }; // DISTINCT is a multiple of BATCH
+
+static const char path[] = "image_set_bench.h5";
+
+static size_t image_size(ImageShape shape) { return (size_t)(shape.width * shape.height * 3); }
+
+// What the camera sees at a gate of the first venue, from 3 to 10 m.
+static void draw(uint8_t *rgb, ImageShape shape)
+{
+    Camera camera = camera_default();
+    camera.width = shape.width;
+    camera.height = shape.height;
+    VenueNames names;
+    Venue *venue;
+    must(venue_names(&names, NULL));
+    must(venue_load(&venue, NULL, names.name[0]));
+    for (int n = 0; n < DISTINCT; n++) {
+        Rng rng = rng_make(1, (uint64_t)n);
+        CameraShot shot = {.seed = 1, .stream = (uint64_t)n};
+        double yaw, distance = rng_range(&rng, 3.0, 10.0);
+        camera_stand(&shot.pos_world, &yaw, venue_gate(venue, n % venue_gate_count(venue)),
+                     n % 2 ? 1 : -1, distance, rng_range(&rng, -0.7, 0.7));
+        shot.attitude = quat_from_yaw(yaw);
+        camera_render(rgb + (size_t)n * image_size(shape), &camera, venue, &shot, NULL);
+    }
+    venue_destroy(venue);
+}
+
+static void write_all(const uint8_t *rgb, ImageShape shape, int frames, ThreadPool *pool)
+{
+    FactorSpace *space;
+    ImageWriter *writer;
+    must(factor_space_from_json(&space, "{\"venue\":[\"a\",\"b\"]}", "bench"));
+    must(image_writer_create(&writer, path, space, shape, NULL));
+    static double actions[BATCH * HORIZON * DIM];
+    FactorTask tasks[BATCH];
+    int flights[BATCH] = {0};
+    for (int i = 0; i < BATCH; i++) tasks[i] = factor_task_at(space, i % 2);
+    size_t size = image_size(shape);
+    for (int n = 0; n < frames; n += BATCH)
+        must(image_writer_add(writer, rgb + (size_t)(n % DISTINCT) * size, actions, tasks, flights,
+                              frames - n < BATCH ? frames - n : BATCH, pool));
+    must(image_writer_finish(writer));
+    factor_space_destroy(space);
+}
+
+static void read_all(uint8_t *rgb, ImageSet *set, int frames, ThreadPool *pool)
+{
+    Rng rng = rng_make(2, 0);
+    for (int n = 0; n < frames; n += BATCH) {
+        int64_t order[BATCH];
+        for (int i = 0; i < BATCH; i++) order[i] = (int64_t)(rng_uniform(&rng) * frames);
+        must(image_set_read(rgb, set, order, frames - n < BATCH ? frames - n : BATCH, pool));
+    }
+}
+
+typedef struct Watch {
+    double wall, processor;
+} Watch;
+
+static Watch now(void) { return (Watch){wall_seconds(), bench_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+
+static void report(const char *what, int frames, Watch start)
+{
+    Watch end = now();
+    printf("%-16s %10.0f frames/s %10.0f frames/s a core\n", what, frames / (end.wall - start.wall),
+           frames / (end.processor - start.processor));
+}
+
+static void measure(const uint8_t *rgb, uint8_t *out, ImageShape shape, int frames,
+                    ThreadPool *pool)
+{
+    size_t size = image_size(shape);
+    Watch start = now();
+    for (int n = 0; n < frames; n += BATCH)
+        memcpy(out, rgb + (size_t)(n % DISTINCT) * size, BATCH * size);
+    report("copy", frames, start);
+
+    start = now();
+    write_all(rgb, shape, frames, pool);
+    report("write", frames, start);
+
+    ImageSet *set;
+    start = now();
+    must(image_set_open(&set, (const char *const[]){path}, 1));
+    report("open and check", frames, start);
+
+    read_all(out, set, frames, pool);
+    start = now();
+    read_all(out, set, frames, pool);
+    report("read", frames, start);
+    image_set_close(set);
+}
+
+int main(int argc, char **argv)
+{
+    int frames = argc > 1 ? atoi(argv[1]) : 10000, threads = argc > 2 ? atoi(argv[2]) : 2;
+    int width = argc > 4 ? atoi(argv[3]) : 160, height = argc > 4 ? atoi(argv[4]) : 120;
+    if (frames < 1 || width < 1 || width > 4096 || height < 1 || height > 4096)
+        must(status_fail("usage: image_set [frames] [threads] [width height]"));
+    ImageShape shape = {width, height, HORIZON, DIM};
+    size_t size = image_size(shape);
+    ThreadPool *pool;
+    must(pool_create(&pool, threads));
+    uint8_t *rgb = malloc(DISTINCT * size), *out = malloc(BATCH * size);
+    must(rgb && out ? status_ok() : status_fail("out of memory"));
+    draw(rgb, shape);
+    printf("%d frames of %dx%d, %d threads\n", frames, width, height, pool_threads(pool));
+    measure(rgb, out, shape, frames, pool);
+
+    struct stat info;
+    must(stat(path, &info) == 0 ? status_ok() : status_fail("%s: is gone", path));
+    printf("%.1f MB a 1000 frames, %.0f %% of the pixels\n", 1e-3 * (double)info.st_size / frames,
+           100.0 * (double)info.st_size / ((double)frames * (double)size));
+    remove(path);
+    free(rgb);
+    free(out);
+    pool_destroy(pool);
+    return 0;
+}

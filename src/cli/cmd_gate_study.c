@@ -1,0 +1,557 @@
+// facet gate eval and facet gate study: one policy's rates, and the paper's comparison from
+// nothing.
+//
+// Paper, Section 4.2 and Appendix C. Two protocols: zero-shot (pool is never seen) and within-venue
+// (25 of the 30 triples of colour, gate and side are never seen, in all four venues). All policies
+// of a protocol have the same networks, frames to begin with, updates, and flights of DAgger.
+#include "commands.h"
+#include "gate_world.h"
+#include "show_race.h"
+#include "steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- facet gate eval --------------------------------------------------------------------------
+
+typedef struct EvalCommand {
+    CommonOptions common;
+    const char *policy, *mode, *open;
+    TextList hold_out, skip;
+    int train, held_out; // trials a task
+    char command[1024];
+} EvalCommand;
+
+// Held out are the tasks of the patterns, or those that the policy says.
+static Status choose(GateTrials *trials, const GateWorld *world, const Policy *policy,
+                     const EvalCommand *o)
+{
+    FactorSplit *listed = NULL, *skipped = NULL;
+    int tasks = (int)factor_task_count(world->space);
+    Status status = gate_tasks_matching(&listed, world, &o->hold_out);
+    if (status.ok) status = gate_tasks_matching(&skipped, world, &o->skip);
+    const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
+    if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
+    for (int i = 0; status.ok && i < tasks; i++) {
+        FactorTask task = factor_task_at(world->space, i);
+        bool left_out = factor_split_contains(held_out, task);
+        int count = left_out ? o->held_out : o->train;
+        if (factor_split_contains(skipped, task)) continue;
+        for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
+    }
+    factor_split_destroy(listed);
+    factor_split_destroy(skipped);
+    if (status.ok && trials->count == 0) status = status_fail("expected trials to fly, found none");
+    return status;
+}
+
+// ---- How well it sees ---------------------------------------------------------------------------
+
+// Errors of the first offset by the distance from the gate, below 1, 2, 4, 6, 8 m and beyond.
+enum { BINS = 6 };
+static const double bin_ends[BINS] = {1.0, 2.0, 4.0, 6.0, 8.0, INFINITY};
+
+typedef struct Sight {
+    const GateWorld *world;
+    long frames[BINS];
+    double along[BINS], across[BINS]; // m, sums of the errors along and across the line of sight
+} Sight;
+
+static Status look(void *context, const GateView *view, const double *offsets, Vec3 estimate)
+{
+    (void)estimate;
+    Sight *sight = context;
+    const QuadState *truth = view->truth;
+    Gate gate = gate_target(sight->world, view->trial->task);
+    Vec3 way = vec3_sub(gate.center, truth->pos_world);
+    Vec3 offset = mat3_tmul_vec3(quat_to_mat3(truth->attitude), way);
+    Vec3 error = vec3_sub(vec3(offsets[0], offsets[1], offsets[2]), offset);
+    double distance = vec3_norm(way), along = fabs(vec3_dot(error, offset)) / (distance + 1e-9);
+    double all = vec3_norm(error);
+    int bin = 0;
+    while (distance >= bin_ends[bin]) bin++;
+    sight->frames[bin]++;
+    sight->along[bin] += along;
+    sight->across[bin] += sqrt(fmax(0.0, all * all - along * along));
+    return status_ok();
+}
+
+static Json *show_sight(const Sight *sights, const bool *held_out, int count, bool wanted)
+{
+    Sight sum = {0};
+    for (int i = 0; i < count; i++)
+        for (int b = 0; b < BINS && held_out[i] == wanted; b++) {
+            sum.frames[b] += sights[i].frames[b];
+            sum.along[b] += sights[i].along[b];
+            sum.across[b] += sights[i].across[b];
+        }
+    Json *list = json_array();
+    printf("%s", wanted ? "  held out: " : "  training: ");
+    for (int b = 0; b < BINS; b++) {
+        double n = sum.frames[b] ? (double)sum.frames[b] : 1.0;
+        Json *bin = json_object();
+        json_set_number(bin, "below_m", bin_ends[b]);
+        json_set_number(bin, "frames", (double)sum.frames[b]);
+        json_set_number(bin, "along_m", sum.along[b] / n);
+        json_set_number(bin, "across_m", sum.across[b] / n);
+        json_push(list, bin);
+        printf("%s%.2f/%.2f", b ? ", " : "", sum.along[b] / n, sum.across[b] / n);
+    }
+    printf("\n");
+    return list;
+}
+
+static void show_groups(const GateTrials *trials)
+{
+    static const char *const names[] = {"training tasks", "held-out tasks"};
+    for (int g = 0; g < 2; g++) {
+        GateTally tally = gate_trials_tally(trials, -1, g);
+        if (tally.trials == 0) continue;
+        printf("%s: %d trials, success %.1f %% (%.0f–%.0f), crash %.1f %% (%.0f–%.0f), estimate "
+               "off by %.2f m\n",
+               names[g], tally.trials, 100.0 * tally.ends[GATE_SUCCESS] / tally.trials,
+               100.0 * tally.low[GATE_SUCCESS], 100.0 * tally.high[GATE_SUCCESS],
+               100.0 * tally.ends[GATE_CRASH] / tally.trials, 100.0 * tally.low[GATE_CRASH],
+               100.0 * tally.high[GATE_CRASH], tally.estimate_error);
+    }
+}
+
+static Status write_eval(const GateWorld *world, const GateTrials *trials, const Sight *sights,
+                         const EvalCommand *o)
+{
+    printf(
+        "Error of the first offset along/across the line of sight in m, at distances below 1, 2, "
+        "4,\n6, 8 m and beyond:\n");
+    Json *errors = json_object();
+    json_set(errors, "train", show_sight(sights, trials->held_out, trials->count, false));
+    json_set(errors, "held_out", show_sight(sights, trials->held_out, trials->count, true));
+    if (!o->common.json) {
+        json_free(errors);
+        return status_ok();
+    }
+    Json *document = json_object();
+    json_set_string(document, "policy", o->policy);
+    json_set_string(document, "mode", o->mode);
+    if (o->open) json_set_string(document, "open", o->open);
+    json_set(document, "train", json_from_tally(gate_trials_tally(trials, -1, 0)));
+    json_set(document, "held_out", json_from_tally(gate_trials_tally(trials, -1, 1)));
+    json_set(document, "venues", json_from_venues(world, trials));
+    json_set(document, "offset_error", errors);
+    json_set_origin(document, o->command, o->common.seed);
+    return json_write(document, o->common.json);
+}
+
+static Status evaluate(const GateWorld *world, const Policy *policy, const EvalCommand *o)
+{
+    GateTrials trials = {0};
+    GateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
+    TRY(policy_mode_parse(&flyer.how.mode, o->mode));
+    TRY(choose(&trials, world, policy, o));
+    Sight *sights = calloc((size_t)trials.count, sizeof *sights);
+    GateWatch *watches = calloc((size_t)trials.count, sizeof *watches);
+    Status status =
+        sights && watches ? status_ok() : status_fail("out of memory for %d trials", trials.count);
+    for (int i = 0; status.ok && i < trials.count; i++) {
+        sights[i].world = world;
+        watches[i] = (GateWatch){.frame = look, .context = &sights[i]};
+    }
+    if (status.ok) status = gate_trials_fly(&trials, &flyer, watches, &o->common);
+    if (status.ok) {
+        show_gate_venues(world, &trials);
+        show_groups(&trials);
+        status = write_eval(world, &trials, sights, o);
+    }
+    free(sights);
+    free(watches);
+    gate_trials_free(&trials);
+    return status;
+}
+
+int cmd_gate_eval(int argc, char **argv)
+{
+    EvalCommand o = {.common = common_defaults(), .mode = "composed", .train = 2, .held_out = 4};
+    const Option options[] = {
+        option_text("policy", &o.policy, "FILE", "the policy"),
+        option_int("train", &o.train, "N", 0, 1000, "trials of each task that is trained on"),
+        option_int("held-out", &o.held_out, "N", 0, 1000, "trials of each task held out"),
+        option_list("hold-out", &o.hold_out, "TASK",
+                    "count these tasks as held out instead of the policy's own"),
+        option_list("skip", &o.skip, "TASK", "fly none of these tasks, as venue=pool"),
+        option_text("mode", &o.mode, "MODE", "composed or joint"),
+        option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
+    };
+    const Usage usage = {
+        .command = "gate eval",
+        .description = "Flies trials of every task and prints success, crash and time-out by venue "
+                       "and for training and held-out tasks. The same seed gives every policy the "
+                       "same spawns.",
+        .example = "facet gate eval --policy pilot.safetensors --json rates.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &o.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!o.policy) return command_misused(usage.command, status_fail("expected --policy FILE"));
+    command_text(o.command, sizeof o.command, argc, argv);
+    interrupt_watch();
+    GateWorld *world = NULL;
+    Policy *policy = NULL;
+    Status status = o.common.json ? file_check(o.common.json) : status_ok();
+    if (status.ok) status = gate_world_create(&world, o.common.courses);
+    if (status.ok) status = gate_policy_load(&policy, world, o.policy);
+    if (status.ok) status = evaluate(world, policy, &o);
+    policy_destroy(policy);
+    gate_world_destroy(world);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}
+
+// ---- facet gate study: protocols ----------------------------------------------------------------
+
+enum { ZERO_SHOT, WITHIN, ALL_TASKS, PROTOCOLS };
+
+// The triples of colour, gate and side that within-venue training sees: every value of every factor
+// is among them.
+static const char *const seen_triples[][3] = {
+    {"red", "1", "+1"}, {"white", "2", "-1"}, {"blue", "3", "+1"},
+    {"red", "4", "-1"}, {"white", "5", "+1"},
+};
+enum { SEEN_TRIPLES = sizeof seen_triples / sizeof *seen_triples };
+
+static bool is_seen(const char *color, const char *gate, const char *side)
+{
+    for (int i = 0; i < SEEN_TRIPLES; i++)
+        if (strcmp(seen_triples[i][0], color) == 0 && strcmp(seen_triples[i][1], gate) == 0 &&
+            strcmp(seen_triples[i][2], side) == 0)
+            return true;
+    return false;
+}
+
+static void add_hold_outs(Step *step, int protocol)
+{
+    static const char *const colors[] = {"red", "white", "blue"}, *const sides[] = {"+1", "-1"},
+                             *const gates[] = {"1", "2", "3", "4", "5"};
+    if (protocol == ZERO_SHOT) step_pair(step, "--hold-out", "venue=pool");
+    for (int i = 0; protocol == WITHIN && i < 30; i++) {
+        const char *color = colors[i / 10], *gate = gates[i / 2 % 5], *side = sides[i % 2];
+        char task[80];
+        snprintf(task, sizeof task, "color=%s,gate=%s,side=%s", color, gate, side);
+        if (!is_seen(color, gate, side)) step_pair(step, "--hold-out", task);
+    }
+}
+
+// ---- Models and rows --------------------------------------------------------------------------
+
+typedef struct Model {
+    const char *file;
+    int protocol;
+    const char *method, *composed_loss, *drop;
+    const char *encoder_from; // another model's file
+} Model;
+
+static const Model models[] = {
+    {"zero-shot-baseline.safetensors", ZERO_SHOT, "baseline", NULL, NULL, NULL},
+    {"zero-shot-factored.safetensors", ZERO_SHOT, "factored", NULL, NULL, NULL},
+    {"zero-shot-ours.safetensors", ZERO_SHOT, "factored", "1", NULL, NULL},
+    {"oracle.safetensors", ALL_TASKS, "oracle", NULL, NULL, NULL},
+    {"within-baseline.safetensors", WITHIN, "baseline", NULL, NULL, NULL},
+    {"within-factored.safetensors", WITHIN, "factored", NULL, NULL, NULL},
+    {"within-ours.safetensors", WITHIN, "factored", "1", NULL, NULL},
+    {"zero-shot-drop.safetensors", ZERO_SHOT, "factored", NULL, "venue=0.4", NULL},
+    {"zero-shot-frozen.safetensors", ZERO_SHOT, "factored", NULL, NULL,
+     "zero-shot-baseline.safetensors"},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+// A row of the tables: a model, and how it is flown. The paper's rates in percent, below 0 where it
+// has none.
+typedef struct Row {
+    const char *name, *file; // of its results
+    int model, protocol;
+    const char *mode, *open;
+    double paper_train, paper_train_crash, paper_held_out, paper_held_out_crash;
+} Row;
+
+static const Row rows[] = {
+    {"Baseline", "zero-shot-baseline.json", 0, ZERO_SHOT, "joint", NULL, 41.7, 34.4, 25.0, 36.7},
+    {"Factored, the paper's loss", "zero-shot-factored.json", 1, ZERO_SHOT, "composed", NULL, 63.3,
+     10.6, 36.7, 15.0},
+    {"Factored, ours", "zero-shot-ours.json", 2, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
+    {"Oracle", "zero-shot-oracle.json", 3, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
+    {"Baseline", "within-baseline.json", 4, WITHIN, "joint", NULL, 67.8, -1, 58.3, 18.5},
+    {"Factored, the paper's loss", "within-factored.json", 5, WITHIN, "composed", NULL, 69.8, -1,
+     59.4, 14.0},
+    {"Factored, ours", "within-ours.json", 6, WITHIN, "composed", NULL, -1, -1, -1, -1},
+    {"Oracle", "within-oracle.json", 3, WITHIN, "composed", NULL, -1, -1, -1, -1},
+    {"ours, joint", "zero-shot-joint.json", 2, ALL_TASKS, "joint", NULL, -1, -1, -1, -1},
+    {"ours, null venue in flight", "zero-shot-null.json", 2, ALL_TASKS, "composed", "venue", -1, -1,
+     -1, -1},
+    {"venue dropout 0.4", "zero-shot-drop.json", 7, ALL_TASKS, "composed", NULL, -1, -1, 33.3,
+     37.5},
+    {"venue dropout 0.4, null venue", "zero-shot-drop-null.json", 7, ALL_TASKS, "composed", "venue",
+     -1, -1, 22.5, 46.7},
+    {"frozen encoder (Baseline's)", "zero-shot-frozen.json", 8, ALL_TASKS, "composed", NULL, -1, -1,
+     -1, -1},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+typedef struct Study {
+    CommonOptions common;
+    const char *folder;
+    int demos, updates, rounds, flights; // flights of demos, and of a round
+    int train, held_out;                 // trials a task, zero-shot; 0 for the paper's numbers
+} Study;
+
+static const char *const demo_files[PROTOCOLS] = {"zero-shot.h5", "within.h5", "all.h5"};
+
+static int make_demos(const Study *s, int protocol)
+{
+    static Step step;
+    char out[STEP_WORD_SIZE];
+    step_file(out, s->folder, demo_files[protocol]);
+    if (file_exists(out)) return EXIT_DONE;
+    step_begin(&step, "gate demos");
+    step_pair(&step, "--out", out);
+    step_number(&step, "--flights", s->demos);
+    add_hold_outs(&step, protocol);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_demos);
+}
+
+static int train_model(const Study *s, const Model *model)
+{
+    static Step step;
+    char out[STEP_WORD_SIZE], file[STEP_WORD_SIZE], checkpoint[STEP_WORD_SIZE];
+    step_file(out, s->folder, model->file);
+    snprintf(file, sizeof file, "%.90s.ckpt", model->file);
+    step_file(checkpoint, s->folder, file);
+    if (file_exists(out) && !file_exists(checkpoint)) return EXIT_DONE;
+    step_begin(&step, "gate train");
+    step_file(file, s->folder, demo_files[model->protocol]);
+    step_pair(&step, "--data", file);
+    step_pair(&step, "--out", out);
+    step_pair(&step, "--method", model->method);
+    if (model->composed_loss) step_pair(&step, "--composed-loss", model->composed_loss);
+    if (model->drop) step_pair(&step, "--drop", model->drop);
+    if (model->encoder_from) {
+        step_file(file, s->folder, model->encoder_from);
+        step_pair(&step, "--encoder-from", file);
+    }
+    add_hold_outs(&step, model->protocol);
+    step_number(&step, "--updates", s->updates);
+    step_number(&step, "--rounds", s->rounds);
+    step_number(&step, "--flights", s->flights);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_add(&step, "--resume");
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_train);
+}
+
+// The paper's numbers of trials: 180 in the training venues and 120 in pool. Within-venue, 120 of
+// training tasks and 200 of held-out ones.
+static int evaluate_row(const Study *s, const Row *row)
+{
+    static Step step;
+    char json[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
+    int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
+    int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
+    step_file(json, s->folder, row->file);
+    if (file_exists(json)) return EXIT_DONE;
+    step_begin(&step, "gate eval");
+    step_file(file, s->folder, models[row->model].file);
+    step_pair(&step, "--policy", file);
+    step_pair(&step, "--mode", row->mode);
+    if (row->open) step_pair(&step, "--open", row->open);
+    add_hold_outs(&step, grouping);
+    step_number(&step, "--train", s->train ? s->train : train);
+    step_number(&step, "--held-out", s->held_out ? s->held_out : held_out);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_pair(&step, "--json", json);
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_eval);
+}
+
+// ---- The tables -------------------------------------------------------------------------------
+
+typedef struct Rates {
+    GateTally train, held_out;
+} Rates;
+
+static Status read_tally(GateTally *tally, const JsonRef *root, const char *key)
+{
+    JsonRef at;
+    double value;
+    *tally = (GateTally){0};
+    TRY(json_member(&at, root, key));
+    TRY(json_member_number(&value, &at, "trials", 0, 1e9));
+    tally->trials = (int)value;
+    for (int end = 0; end < GATE_ENDS; end++) {
+        TRY(json_member_number(&value, &at, gate_end_name((GateEnd)end), 0, 1e9));
+        tally->ends[end] = (int)value;
+    }
+    gate_tally_intervals(tally);
+    return status_ok();
+}
+
+static Status read_rates(Rates *rates, const Study *s, const Row *row)
+{
+    char path[STEP_WORD_SIZE];
+    Json *document;
+    step_file(path, s->folder, row->file);
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    Status status = read_tally(&rates->train, &root, "train");
+    if (status.ok) status = read_tally(&rates->held_out, &root, "held_out");
+    json_free(document);
+    return status;
+}
+
+static void rate_cells(Table *table, const GateTally *tally)
+{
+    double all = tally->trials ? tally->trials : 1;
+    table_cell(table, "%.1f (%.1f)", 100.0 * tally->ends[GATE_SUCCESS] / all,
+               100.0 * tally->ends[GATE_CRASH] / all);
+    table_cell(table, "%.0f–%.0f", 100.0 * tally->low[GATE_SUCCESS],
+               100.0 * tally->high[GATE_SUCCESS]);
+}
+
+static void paper_cell(Table *table, double success, double crash)
+{
+    if (success < 0)
+        table_cell(table, "—");
+    else if (crash < 0)
+        table_cell(table, "%.1f", success);
+    else
+        table_cell(table, "%.1f (%.1f)", success, crash);
+}
+
+static void show_protocol(const char *title, const Rates *rates, int protocol)
+{
+    const TableColumn heads[] = {{title, TABLE_LEFT},      {"train %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"held out %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"paper", TABLE_RIGHT},
+                                 {"held out", TABLE_RIGHT}};
+    printf("\n");
+    Table *table = table_create(heads, sizeof heads / sizeof *heads);
+    for (int i = 0; i < ROWS; i++) {
+        const Row *row = &rows[i];
+        if (row->protocol != protocol) continue;
+        table_cell(table, "%s", row->name);
+        rate_cells(table, &rates[i].train);
+        rate_cells(table, &rates[i].held_out);
+        paper_cell(table, row->paper_train, row->paper_train_crash);
+        paper_cell(table, row->paper_held_out, row->paper_held_out_crash);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+}
+
+static Json *paper_json(double success, double crash)
+{
+    Json *object = json_object();
+    json_set_number(object, "success", success);
+    if (crash >= 0) json_set_number(object, "crash", crash);
+    return object;
+}
+
+static Json *row_json(const Row *row, const Rates *rates, const char *key)
+{
+    Json *object = json_object(), *paper = json_object();
+    json_set_string(object, key, row->name);
+    json_set(object, "train", json_from_tally(rates->train));
+    json_set(object, "held_out", json_from_tally(rates->held_out));
+    if (row->paper_train >= 0)
+        json_set(paper, "train", paper_json(row->paper_train, row->paper_train_crash));
+    if (row->paper_held_out >= 0)
+        json_set(paper, "held_out", paper_json(row->paper_held_out, row->paper_held_out_crash));
+    json_set(object, "paper", paper);
+    return object;
+}
+
+static Json *study_json(const Rates *rates)
+{
+    static const struct {
+        const char *name, *title;
+    } protocols[] = {{"zero-shot", "Zero-shot venue: pool is never seen in training"},
+                     {"within-venue", "Within venues: 25 of 30 triples of colour, gate and side "
+                                      "are never seen in training"}};
+    Json *study = json_object(), *list = json_array(), *ablations = json_array();
+    for (int p = 0; p < ALL_TASKS; p++) {
+        Json *protocol = json_object(), *array = json_array();
+        json_set_string(protocol, "name", protocols[p].name);
+        json_set_string(protocol, "title", protocols[p].title);
+        for (int i = 0; i < ROWS; i++)
+            if (rows[i].protocol == p) json_push(array, row_json(&rows[i], &rates[i], "method"));
+        json_set(protocol, "rows", array);
+        json_push(list, protocol);
+    }
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].protocol == ALL_TASKS)
+            json_push(ablations, row_json(&rows[i], &rates[i], "name"));
+    json_set(study, "protocols", list);
+    json_set(study, "ablations", ablations);
+    return study;
+}
+
+static Status show_study(const Study *s, const char *command)
+{
+    Rates rates[ROWS];
+    char path[STEP_WORD_SIZE];
+    for (int i = 0; i < ROWS; i++) TRY(read_rates(&rates[i], s, &rows[i]));
+    printf("\nSuccess (crash), with 95 %% intervals of success\n");
+    show_protocol("zero-shot venue", rates, ZERO_SHOT);
+    show_protocol("within venues", rates, WITHIN);
+    show_protocol("ablations, zero-shot", rates, ALL_TASKS);
+    Json *document = study_json(rates);
+    json_set_origin(document, command, s->common.seed);
+    step_file(path, s->folder, "study.json");
+    return json_write(document, s->common.json ? s->common.json : path);
+}
+
+int cmd_gate_study(int argc, char **argv)
+{
+    Study s = {.common = common_defaults(),
+               .folder = "out/gate",
+               .demos = 480,
+               .updates = 3000,
+               .rounds = 2,
+               .flights = 120};
+    const Option options[] = {
+        option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
+        option_int("demos", &s.demos, "N", 1, 1 << 20, "the expert's flights of a protocol"),
+        option_int("updates", &s.updates, "N", 1, 1 << 24, "of every training"),
+        option_int("rounds", &s.rounds, "N", 1, GATE_ROUNDS_MAX, "of DAgger"),
+        option_int("flights", &s.flights, "N", 1, 1 << 20, "of a round"),
+        option_int("train", &s.train, "N", 0, 1000, "trials a training task, 0 for the paper's"),
+        option_int("held-out", &s.held_out, "N", 0, 1000, "trials a held-out task, 0 for the same"),
+    };
+    const Usage usage = {
+        .command = "gate study",
+        .description =
+            "The paper's vision study from nothing: frames, nine trainings with DAgger, "
+            "trials, and the tables with the paper's beside ours. Started again, it goes "
+            "on where it stopped.",
+        .example = "facet gate study --out out/gate",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &s.common,
+    };
+    int code;
+    char command[1024];
+    if (!args_parse(&code, &usage, argc, argv)) return code;
+    command_text(command, sizeof command, argc, argv);
+    Status status = file_make_folder(s.folder);
+    if (!status.ok) return command_failed(usage.command, status);
+    for (int p = 0; p < PROTOCOLS && code == EXIT_DONE; p++) code = make_demos(&s, p);
+    for (int m = 0; m < MODELS && code == EXIT_DONE; m++) {
+        code = train_model(&s, &models[m]);
+        for (int i = 0; i < ROWS && code == EXIT_DONE; i++)
+            if (rows[i].model == m) code = evaluate_row(&s, &rows[i]);
+    }
+    if (code != EXIT_DONE) return code;
+    status = show_study(&s, command);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

@@ -1,0 +1,65 @@
+// Studies as a row of commands (see steps.h).
+#include "steps.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <time.h>
+
+void step_begin(Step *step, const char *command)
+{
+    step->count = 0;
+    step_add(step, command);
+}
+
+void step_add(Step *step, const char *word)
+{
+    assert(step->count < STEP_WORDS_MAX);
+    char *copy = step->words[step->count];
+    snprintf(copy, STEP_WORD_SIZE, "%s", word);
+    step->argv[step->count++] = copy;
+    step->argv[step->count] = NULL;
+}
+
+void step_pair(Step *step, const char *option, const char *value)
+{
+    step_add(step, option);
+    step_add(step, value);
+}
+
+void step_number(Step *step, const char *option, long value)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%ld", value);
+    if (value > 0) step_pair(step, option, number);
+}
+
+void step_common(Step *step, const CommonOptions *common)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)common->seed);
+    step_pair(step, "--seed", number);
+    snprintf(number, sizeof number, "%d", common->threads);
+    step_pair(step, "--threads", number);
+    if (common->quiet) step_add(step, "--quiet");
+}
+
+int step_run(Step *step, int (*command)(int argc, char **argv))
+{
+    printf("\n$ facet");
+    for (int i = 0; i < step->count; i++) printf(" %s", step->argv[i]);
+    printf("\n");
+    fflush(stdout);
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int code = command(step->count, step->argv);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    if (code == EXIT_DONE) printf("took %.1f min\n", seconds / 60.0);
+    return code;
+}
+
+void step_file(char out[STEP_WORD_SIZE], const char *folder, const char *name)
+{
+    snprintf(out, STEP_WORD_SIZE, "%.900s/%.100s", folder, name);
+}

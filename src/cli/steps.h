@@ -1,0 +1,31 @@
+// Studies as a row of commands, each one that a person could type.
+//
+// A step is a command line in the making; running it shows it, and says how long it took.
+#ifndef FACET_CLI_STEPS_H
+#define FACET_CLI_STEPS_H
+
+#include "args.h"
+#include "base/file.h"
+
+enum { STEP_WORDS_MAX = 128, STEP_WORD_SIZE = FILE_PATH_MAX };
+
+typedef struct Step {
+    int count;
+    char *argv[STEP_WORDS_MAX + 1];
+    char words[STEP_WORDS_MAX][STEP_WORD_SIZE];
+} Step;
+
+// A step begins with its command's name. Words are copied.
+void step_begin(Step *step, const char *command);
+void step_add(Step *step, const char *word);
+void step_pair(Step *step, const char *option, const char *value);
+void step_number(Step *step, const char *option, long value); // nothing when the value is 0
+void step_common(Step *step, const CommonOptions *common);    // --seed, --threads, --quiet
+
+// Runs the command and returns its exit code.
+int step_run(Step *step, int (*command)(int argc, char **argv));
+
+// FOLDER/NAME.
+void step_file(char out[STEP_WORD_SIZE], const char *folder, const char *name);
+
+#endif

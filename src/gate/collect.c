@@ -1,0 +1,191 @@
+// Frames of the single gate with the expert's labels (see facet/gate.h).
+//
+// Flights are flown in blocks. Those of a block run in parallel, each into frames of its own, and
+// then go to the sink in order, so that threads change nothing.
+#include "base/file.h"
+#include "encoder/image.h"
+#include "gate/approach.h"
+#include "gate/crew.h"
+#include "gate/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16, LABEL = GATE_HORIZON * GATE_DIM };
+
+// The frames of one flight as they come.
+typedef struct Recording {
+    const GateWorld *world;
+    Gate gate;
+    int width, height, shrink;
+    int count, capacity;
+    uint8_t *rgb;
+    double *offsets;
+    Status status;
+    FactorTask task;
+    bool expert;
+    GateFlight result;
+} Recording;
+
+typedef struct Collecting {
+    const GateWorld *world;
+    const GateCollection *options;
+    const Pilots *pilots; // NULL: the expert flies all
+    Recording *recordings;
+    int first; // flight of recordings[0]
+    Progress *progress;
+} Collecting;
+
+GateCollection gate_collection_defaults(void)
+{
+    return (GateCollection){
+        .flights = 1,
+        .expert_share = 0.25,
+        .disturbance = {.gust_speed = 1.0, .fix_error = 0.08, .time = 1.0},
+        .start_speed = 1.5,
+        .start_tilt = 0.25,
+        .shrink = 2,
+    };
+}
+
+// ---- One flight ---------------------------------------------------------------------------------
+
+static Status grow(Recording *r)
+{
+    int capacity = r->capacity ? 2 * r->capacity : 64;
+    size_t pixels = (size_t)r->width * (size_t)r->height;
+    uint8_t *rgb = realloc(r->rgb, (size_t)capacity * pixels * 3);
+    if (rgb) r->rgb = rgb;
+    double *offsets = realloc(r->offsets, (size_t)capacity * LABEL * sizeof *offsets);
+    if (offsets) r->offsets = offsets;
+    if (!rgb || !offsets) return status_fail("out of memory for %d frames", capacity);
+    r->capacity = capacity;
+    return status_ok();
+}
+
+// Keeps the frame with what the expert would do. Where the expert flies, that is the plan already.
+static Status keep_frame(void *context, const GateView *view, const double *offsets, Vec3 estimate)
+{
+    (void)estimate;
+    Recording *r = context;
+    if (approach_ahead(&r->gate, view->truth->pos_world) < 0.0) return status_ok();
+    if (r->count == r->capacity) TRY(grow(r));
+    size_t size = 3 * (size_t)r->width * (size_t)r->height;
+    double *label = r->offsets + (size_t)r->count * LABEL;
+    image_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
+                 r->height * r->shrink, r->shrink);
+    if (r->expert)
+        memcpy(label, offsets, LABEL * sizeof *label);
+    else
+        gate_expert_offsets(label, r->world, view->trial->task, view->truth);
+    r->count++;
+    return status_ok();
+}
+
+// A start that the expert has to recover from: moving, turning its nose, tilted.
+static void upset(QuadState *start, const GateCollection *options, Rng *rng)
+{
+    double speed = options->start_speed * rng_uniform(rng);
+    double azimuth = rng_range(rng, -FACET_PI, FACET_PI), climb = rng_range(rng, -0.3, 0.3);
+    double tilt = options->start_tilt * rng_uniform(rng);
+    double towards = rng_range(rng, -FACET_PI, FACET_PI);
+    start->vel_world = vec3_scale(vec3(cos(azimuth), sin(azimuth), climb), speed);
+    Quat lean = quat_from_axis_angle(vec3(cos(towards), sin(towards), 0.0), tilt);
+    start->attitude = quat_mul(start->attitude, lean);
+}
+
+static Status fly(Recording *r, const Collecting *work, int flight, const GatePilot *pilot)
+{
+    const GateCollection *options = work->options;
+    const GateWorld *world = work->world;
+    const GatePilot expert = gate_expert(world);
+    GateTrial trial;
+    r->task = options->tasks[flight % options->task_count];
+    TRY(gate_trial(&trial, world, r->task, options->seed, (uint64_t)flight));
+    Rng rng = rng_make(options->seed, gate_stream((uint64_t)flight, GATE_STREAM_COLLECT));
+    r->expert = rng_uniform(&rng) < options->expert_share || !pilot;
+    r->gate = gate_target(world, r->task);
+    r->count = 0;
+    if (r->expert) {
+        upset(&trial.start, options, &rng);
+        trial.disturbance = options->disturbance;
+    }
+    const GateWatch watch = {.frame = keep_frame, .context = r, .sees = true};
+    return gate_fly(&r->result, world, &trial, r->expert ? &expert : pilot, &watch);
+}
+
+static void fly_one(void *context, int index, int worker)
+{
+    const Collecting *work = context;
+    Recording *r = &work->recordings[index];
+    const GatePilot *pilot = work->pilots ? &work->pilots->pilots[worker] : NULL;
+    r->status = interrupt_requested() ? status_fail("interrupted")
+                                      : fly(r, work, work->first + index, pilot);
+    progress_add(work->progress, 1, NULL);
+}
+
+// ---- All flights --------------------------------------------------------------------------------
+
+static Status hand_over(const GateSink *sink, const Recording *r, int flight)
+{
+    TRY(r->status);
+    const GateFrames frames = {.task = r->task,
+                               .flight = flight,
+                               .count = r->count,
+                               .width = r->width,
+                               .height = r->height,
+                               .rgb = r->rgb,
+                               .offsets = r->offsets,
+                               .expert = r->expert,
+                               .result = r->result};
+    return r->count ? sink->add(sink->context, &frames) : status_ok();
+}
+
+static Status fly_blocks(const GateSink *sink, Collecting *work, ThreadPool *pool)
+{
+    int total = work->options->flights;
+    for (work->first = 0; work->first < total; work->first += BLOCK) {
+        int count = total - work->first < BLOCK ? total - work->first : BLOCK;
+        pool_for(pool, count, fly_one, work);
+        for (int i = 0; i < count; i++) TRY(hand_over(sink, &work->recordings[i], work->first + i));
+    }
+    return status_ok();
+}
+
+static Status check(const GateWorld *world, const GateCollection *options)
+{
+    const Camera *camera = &world->camera;
+    if (options->task_count < 1) return status_fail("flights: expected a task, found none");
+    if (options->shrink < 1 || camera->width % options->shrink || camera->height % options->shrink)
+        return status_fail("shrink: expected a divisor of %d and %d, found %d", camera->width,
+                           camera->height, options->shrink);
+    return status_ok();
+}
+
+Status gate_collect(const GateSink *sink, const GateWorld *world, const GateCollection *options,
+                    const GateCrew *crew, ThreadPool *pool, Progress *progress)
+{
+    TRY(check(world, options));
+    Recording recordings[BLOCK];
+    for (int i = 0; i < BLOCK; i++)
+        recordings[i] = (Recording){.world = world,
+                                    .width = world->camera.width / options->shrink,
+                                    .height = world->camera.height / options->shrink,
+                                    .shrink = options->shrink};
+    Pilots pilots = {0};
+    Status status = crew ? pilots_make(&pilots, crew, pool_threads(pool)) : status_ok();
+    if (status.ok) {
+        Collecting work = {.world = world,
+                           .options = options,
+                           .pilots = crew ? &pilots : NULL,
+                           .recordings = recordings,
+                           .progress = progress};
+        status = fly_blocks(sink, &work, pool);
+        if (crew) pilots_release(&pilots);
+    }
+    for (int i = 0; i < BLOCK; i++) {
+        free(recordings[i].rgb);
+        free(recordings[i].offsets);
+    }
+    return status;
+}

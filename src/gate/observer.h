@@ -1,0 +1,33 @@
+// The observer: position and velocity from fixes a few times a second and the known dynamics.
+//
+// Between fixes the estimate moves as the model does under the commanded thrusts, with the gyro's
+// attitude and rate. A fix that differs by e moves the position by a e and the velocity by
+// (b/dt) e, with dt the time between fixes, z = exp(-dt/T) and
+//
+//   a = 1 - z^2,   b = (1 - z)^2,
+//
+// which puts both poles of the error at z: it dies out with the time constant T and without
+// overshoot.
+#ifndef FACET_GATE_OBSERVER_H
+#define FACET_GATE_OBSERVER_H
+
+#include <facet/gyro.h>
+#include <facet/quad.h>
+
+typedef struct Observer {
+    QuadState state;                     // as estimated: what the controller gets
+    double position_gain, velocity_gain; // a, and b/dt in 1/s
+    bool started;
+} Observer;
+
+// At rest on a known attitude, at a place that the first fix will tell.
+Observer observer_make(const QuadModel *model, Quat attitude, double interval, double time);
+
+// A position fix (m, world). The first one is taken as it is.
+void observer_fix(Observer *observer, Vec3 pos_world);
+
+// One step of the model, after which the gyro has this attitude and reads this rate.
+void observer_step(Observer *observer, const QuadModel *model, const double command[QUAD_MOTORS],
+                   Quat attitude, Vec3 omega_body);
+
+#endif

@@ -1,0 +1,190 @@
+// Products over windows of an image (see math/gemm_windows.h).
+#include "math/gemm_windows.h"
+
+#include "math/gemm_tile.h"
+
+#include <string.h>
+
+#define TILE_INLINE static inline __attribute__((always_inline))
+
+// A tile of the product: rows windows (a constant at every call) times one panel.
+TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, const Real *panel,
+                             int segments, int depth, bool accumulate, int rows)
+{
+    Vector sum[TILE][2];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < 2; j++)
+            sum[i][j] = accumulate ? (Vector) * (const Unaligned *)(c[i] + j * LANES) : (Vector){0};
+    const Real *from[TILE];
+    for (int i = 0; i < rows; i++) from[i] = a[i];
+    for (int s = 0; s < segments; s++) {
+        for (int p = 0; p < depth; p++) {
+            Vector b0 = *(const Unaligned *)panel;
+            Vector b1 = *(const Unaligned *)(panel + LANES);
+            panel += PANEL;
+#pragma GCC unroll 6
+            for (int i = 0; i < rows; i++) {
+                Real x = from[i][p];
+                sum[i][0] += x * b0;
+                sum[i][1] += x * b1;
+            }
+        }
+        for (int i = 0; i < rows; i++) from[i] += a_step;
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < 2; j++) *(Unaligned *)(c[i] + j * LANES) = sum[i][j];
+}
+
+static void window_rows(Real *const *c, const Real *const *a, int a_step, const Real *panel,
+                        int segments, int depth, bool accumulate, int rows)
+{
+    switch (rows) {
+    case 1:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, 1);
+        break;
+    case 2:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, 2);
+        break;
+    case 3:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, 3);
+        break;
+    case 4:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, 4);
+        break;
+    case 5:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, 5);
+        break;
+    default:
+        window_tile(c, a, a_step, panel, segments, depth, accumulate, TILE);
+    }
+}
+
+// A tile whose panel is wider than the result goes through a buffer.
+static void window_narrow(Real *const *c, const Real *const *a, int a_step, const Real *panel,
+                          int segments, int depth, bool accumulate, int rows, int width)
+{
+    Real buffer[TILE][PANEL] = {0}, *to[TILE];
+    size_t bytes = (size_t)width * sizeof(Real);
+    for (int i = 0; i < rows; i++) {
+        to[i] = buffer[i];
+        if (accumulate) memcpy(to[i], c[i], bytes);
+    }
+    window_rows(to, a, a_step, panel, segments, depth, accumulate, rows);
+    for (int i = 0; i < rows; i++) memcpy(c[i], to[i], bytes);
+}
+
+void gemm_windows(Real *c, const int *c_at, const Real *a, const int *a_at, int a_step,
+                  const Real *packed, int m, int n, int segments, int depth, bool accumulate)
+{
+    // As many whole segments at a time as keep a panel's block in the first cache.
+    int block = depth < K_BLOCK ? K_BLOCK / depth : 1;
+    for (int s = 0; s < segments; s += block) {
+        int count = segments - s < block ? segments - s : block;
+        bool add = accumulate || s > 0;
+        for (int j = 0; j < panels(n); j++) {
+            const Real *panel = packed + ((size_t)j * segments + (size_t)s) * depth * PANEL;
+            int width = n - j * PANEL;
+            for (int i = 0; i < m; i += TILE) {
+                int rows = m - i < TILE ? m - i : TILE;
+                Real *to[TILE];
+                const Real *from[TILE];
+                for (int r = 0; r < rows; r++) {
+                    to[r] = c + c_at[i + r] + j * PANEL;
+                    from[r] = a + a_at[i + r] + (ptrdiff_t)s * a_step;
+                }
+                if (width >= PANEL)
+                    window_rows(to, from, a_step, panel, count, depth, add, rows);
+                else
+                    window_narrow(to, from, a_step, panel, count, depth, add, rows, width);
+            }
+        }
+    }
+}
+
+// c [height][PANEL] += sum over the grid; height is a constant at every call.
+TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
+                               WindowGrid b_grid, int rows, int columns, int height)
+{
+    Vector sum[TILE][2];
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < 2; j++)
+            sum[i][j] = *(const Unaligned *)(c + (size_t)i * ldc + j * LANES);
+    for (int y = 0; y < rows; y++) {
+        const Real *x = a + (ptrdiff_t)y * a_grid.row_step, *d = b + (ptrdiff_t)y * b_grid.row_step;
+        for (int p = 0; p < columns; p++) {
+            Vector b0 = *(const Unaligned *)d, b1 = *(const Unaligned *)(d + LANES);
+#pragma GCC unroll 6
+            for (int i = 0; i < height; i++) {
+                sum[i][0] += x[i] * b0;
+                sum[i][1] += x[i] * b1;
+            }
+            x += a_grid.column_step;
+            d += b_grid.column_step;
+        }
+    }
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < 2; j++) *(Unaligned *)(c + (size_t)i * ldc + j * LANES) = sum[i][j];
+}
+
+static void gradient_rows(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
+                          WindowGrid b_grid, int rows, int columns, int height)
+{
+    switch (height) {
+    case 1:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 1);
+        break;
+    case 2:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 2);
+        break;
+    case 3:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 3);
+        break;
+    case 4:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 4);
+        break;
+    case 5:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 5);
+        break;
+    default:
+        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, TILE);
+    }
+}
+
+// A panel wider than b, whose rows end before it does.
+static void gradient_narrow(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
+                            WindowGrid b_grid, int rows, int columns, int height, int width)
+{
+    for (int y = 0; y < rows; y++)
+        for (int p = 0; p < columns; p++) {
+            const Real *x = a + (ptrdiff_t)y * a_grid.row_step + (ptrdiff_t)p * a_grid.column_step;
+            const Real *d = b + (ptrdiff_t)y * b_grid.row_step + (ptrdiff_t)p * b_grid.column_step;
+            for (int i = 0; i < height; i++)
+                for (int j = 0; j < width; j++) c[(size_t)i * ldc + j] += x[i] * d[j];
+        }
+}
+
+void gemm_windows_gradient(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
+                           WindowGrid b_grid, int rows, int columns, int depth, int n)
+{
+    // Places a tile goes over before the next: more of them amortise its loads and stores, fewer
+    // keep a and b in the first cache.
+    enum { PLACES = 64 };
+    int block = columns < PLACES ? (PLACES + columns - 1) / columns : 1;
+    for (int j = 0; j < panels(n); j++) {
+        int width = n - j * PANEL;
+        for (int y = 0; y < rows; y += block) {
+            int count = rows - y < block ? rows - y : block;
+            const Real *x = a + (ptrdiff_t)y * a_grid.row_step;
+            const Real *d = b + (ptrdiff_t)y * b_grid.row_step + j * PANEL;
+            for (int i = 0; i < depth; i += TILE) {
+                int height = depth - i < TILE ? depth - i : TILE;
+                Real *to = c + (size_t)i * ldc + j * PANEL;
+                if (width >= PANEL)
+                    gradient_rows(to, ldc, x + i, a_grid, d, b_grid, count, columns, height);
+                else
+                    gradient_narrow(to, ldc, x + i, a_grid, d, b_grid, count, columns, height,
+                                    width);
+            }
+        }
+    }
+}
