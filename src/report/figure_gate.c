@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 440, HEIGHT_MAX = 380, MARGIN = 6 };
+enum { WIDTH = 440, HEIGHT_MAX = 332, MARGIN = 6 };
 
 #define GRID       5.0  // m
 #define REACH      14.0 // m around the gates: what is farther out is not drawn

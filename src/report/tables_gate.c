@@ -64,12 +64,23 @@ static void add_counts(StudyCounts *sum, const StudyCounts *counts)
 
 // ---- By venue -----------------------------------------------------------------------------------
 
-static void venue_row(Sheet *sheet, const char *name, const char *kind, const StudyCounts *counts,
+static const StudyVenue *held_out_venue(const GateStudy *study)
+{
+    for (int i = 0; i < study->venue_count; i++)
+        if (study->venues[i].held_out) return &study->venues[i];
+    return NULL;
+}
+
+// `split` is NULL where there is no split of venues.
+static void venue_row(Sheet *sheet, const char *name, const char *split, const StudyCounts *counts,
                       PaperRates paper)
 {
-    sheet_row(sheet, strcmp(kind, "zero-shot") == 0);
+    sheet_row(sheet, split && strcmp(split, "zero-shot") == 0);
     sheet_text(sheet, "%s", name);
-    sheet_text(sheet, "%s", kind);
+    if (split)
+        sheet_text(sheet, "%s", split);
+    else
+        sheet_number(sheet, nan(""));
     rates_row(sheet, counts, paper);
 }
 
@@ -77,8 +88,10 @@ static void venue_row(Sheet *sheet, const char *name, const char *kind, const St
 static void table_venues(Json *list, Report *report)
 {
     const GateStudy *study = report->gate;
+    const StudyVenue *held_out = held_out_venue(study);
+    const char *split = held_out ? "training" : NULL;
+    bool papers = held_out && strcmp(held_out->name, paper_held_out) == 0;
     StudyCounts training = {0};
-    const StudyVenue *held_out = NULL;
     Sheet sheet = sheet_begin(
         (SheetHead){"gate-venues", "gate", "Trials by venue",
                     "95 %: Wilson's interval of the rate. Paper: its factored policy, with pool "
@@ -89,14 +102,13 @@ static void table_venues(Json *list, Report *report)
     rate_columns(&sheet);
     for (int i = 0; i < study->venue_count; i++) {
         const StudyVenue *venue = &study->venues[i];
-        if (venue->held_out) held_out = venue;
-        if (venue->held_out) continue;
-        venue_row(&sheet, venue->name, "training", &venue->counts, no_rates);
+        if (venue == held_out) continue;
+        venue_row(&sheet, venue->name, split, &venue->counts, no_rates);
         add_counts(&training, &venue->counts);
     }
-    bool papers = held_out && strcmp(held_out->name, paper_held_out) == 0;
-    venue_row(&sheet, held_out ? "all of training" : "all venues", "training", &training,
-              papers ? paper_training : no_rates);
+    if (training.trials > 0)
+        venue_row(&sheet, held_out ? "all of training" : "all venues", split, &training,
+                  papers ? paper_training : no_rates);
     if (held_out)
         venue_row(&sheet, held_out->name, "zero-shot", &held_out->counts,
                   papers ? paper_zero_shot : no_rates);

@@ -280,7 +280,7 @@ static const struct {
     {"{\"venues\":{\"pool\":{\"trials\":2,\"success\":1.5}}," GATES "\"flights\":[]}",
      ": venues.pool.success: expected a whole number, found 1.5, left out"},
     {"{\"venues\":{\"pool\":{\"trials\":-2}}," GATES "\"flights\":[]}",
-     ": venues.pool.trials: expected a number from 0 to 1e+09, found -2, left out"},
+     ": venues.pool.trials: expected a number from 0 to 1e+06, found -2, left out"},
     {"{\"venues\":{\"pool\":" COUNTS "},\"gates\":{},\"flights\":[]}",
      ": gates: expected a list, found an object, left out"},
     {"{\"venues\":{\"pool\":" COUNTS "},\"gates\":[{\"name\":\"3\",\"center\":[0,0]}],\"flights\":"
@@ -318,7 +318,7 @@ static const struct {
     {"{\"venues\":{\"pool\":" COUNTS "}," GATES
      "\"flights\":[],\"study\":{\"protocols\":[{\"name\":"
      "\"zero-shot\",\"rows\":[{\"method\":\"Factored\",\"train\":{\"trials\":\"many\"}}]}]}}",
-     ": study.protocols[0].rows[0].train.trials: expected a number from 0 to 1e+09, found "
+     ": study.protocols[0].rows[0].train.trials: expected a number from 0 to 1e+06, found "
      "\"many\", left out"},
 };
 
