@@ -59,7 +59,7 @@ bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
                 a->stem_channels == b->stem_channels && a->stem_kernel == b->stem_kernel &&
                 a->stem_stride == b->stem_stride && a->stem_pool == b->stem_pool &&
                 a->stages == b->stages && a->blocks == b->blocks && a->groups == b->groups &&
-                a->frozen == b->frozen && a->features == b->features;
+                a->flat == b->flat && a->frozen == b->frozen && a->features == b->features;
     for (int s = 0; same && s < a->stages; s++)
         same = a->channels[s] == b->channels[s] && a->strides[s] == b->strides[s];
     return same;
