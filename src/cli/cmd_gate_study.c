@@ -418,7 +418,7 @@ static void rate_cells(Table *table, const GateTally *tally)
 {
     if (tally->trials == 0) {
         table_cell(table, "—");
-        table_cell(table, "");
+        table_cell(table, "%s", "");
         return;
     }
     double all = tally->trials;

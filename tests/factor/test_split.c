@@ -65,12 +65,61 @@ static void a_split_keeps_its_own_space(void **state)
     factor_space_destroy(before);
 }
 
+static int matching(const FactorSpace *space, const char *pattern)
+{
+    FactorSplit *split;
+    FactorTask open;
+    assert_ok(factor_split_create(&split, space));
+    assert_ok(factor_task_parse(&open, space, pattern, FACTOR_MISSING_NULL));
+    assert_ok(factor_split_add_matching(split, open));
+    for (int64_t i = 0; i < factor_task_count(space); i++) {
+        FactorTask task = factor_task_at(space, i);
+        bool match = true;
+        for (int f = 0; f < factor_count(space); f++)
+            match = match && (open.value[f] == FACTOR_NULL || open.value[f] == task.value[f]);
+        assert_int_equal(factor_split_contains(split, task), match);
+    }
+    int count = factor_split_count(split);
+    factor_split_destroy(split);
+    return count;
+}
+
+// A pattern stands for all tasks that agree with what it says.
+static void patterns_add_every_task_that_matches(void **state)
+{
+    (void)state;
+    FactorSpace *space;
+    assert_ok(factor_space_from_json(
+        &space, "{\"venue\":[\"f\",\"i\",\"p\"],\"color\":[\"r\",\"w\"],\"side\":[\"+1\",\"-1\"]}",
+        "test"));
+    assert_int_equal(matching(space, "venue=p"), 4);
+    assert_int_equal(matching(space, "side=-1"), 6);
+    assert_int_equal(matching(space, "color=w,side=+1"), 3);
+    assert_int_equal(matching(space, "i/w/-1"), 1);
+    assert_int_equal(matching(space, "*/r/*"), 6);
+    assert_int_equal(matching(space, "*/*/*"), 12);
+
+    // Patterns that overlap hold no task twice.
+    FactorSplit *split;
+    FactorTask open;
+    assert_ok(factor_split_create(&split, space));
+    for (int i = 0; i < 4; i++) {
+        static const char *const patterns[] = {"side=-1", "venue=p", "p/w/+1", "venue=p"};
+        assert_ok(factor_task_parse(&open, space, patterns[i], FACTOR_MISSING_NULL));
+        assert_ok(factor_split_add_matching(split, open));
+    }
+    assert_int_equal(factor_split_count(split), 6 + 4 - 2);
+    factor_split_destroy(split);
+    factor_space_destroy(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_split_is_a_set),
         cmocka_unit_test(a_split_grows_to_the_whole_space),
         cmocka_unit_test(a_split_keeps_its_own_space),
+        cmocka_unit_test(patterns_add_every_task_that_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
