@@ -94,7 +94,7 @@ static Status certify_trials(FirstPlan *plans, Certifier *certifier, const GateW
 {
     uint8_t *frame = malloc((size_t)world->camera.width * (size_t)world->camera.height * 3);
     if (!frame) return status_fail("out of memory for a frame");
-    Rng rng = rng_make(o->common.seed, 0);
+    Rng rng = rng_make(o->common.seed, UINT64_MAX); // no trial has this stream
     Status status = status_ok();
     Progress *progress = progress_begin("steps", (long)o->tasks * o->steps, o->common.quiet);
     for (int i = 0; status.ok && i < o->tasks; i++) {
