@@ -112,7 +112,7 @@ static void test_gradients_flat(void **state)
 {
     (void)state;
     EncoderConfig config = tiny;
-    config.flat = true;
+    config.flat = config.norm_features = true;
     assert_false(encoder_config_equal(&config, &tiny));
     check_all(config);
 }
