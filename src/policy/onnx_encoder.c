@@ -158,7 +158,8 @@ static Name stem(const Export *x)
     return node(g, "MaxPool", &h, 1, attributes, 3);
 }
 
-// Keypoints along u, keypoints along v, means: [rows, 3 C], and the linear layer on them.
+// Keypoints along u, keypoints along v, means, [rows, 3 C], and where the config says so the pixels
+// themselves, as they lie in an image; then the linear layer on them.
 static Name head(const Export *x, Name h)
 {
     Graph *g = x->graph;
@@ -171,9 +172,12 @@ static Name head(const Export *x, Name h)
     Name softmax = node(g, "Softmax", &pixels, 1, &last, 1);
     Name places = binary(g, "MatMul", softmax, name_of("places"));
     places = transpose(g, places, (int64_t[]){0, 2, 1}, 3);
-    Name parts[] = {binary(g, "Reshape", places, name_of("flat")),
-                    node(g, "ReduceMean", &pixels, 1, mean, 2)};
-    return linear(g, node(g, "Concat", parts, 2, &along, 1), "head");
+    Name parts[3] = {binary(g, "Reshape", places, name_of("flat")),
+                     node(g, "ReduceMean", &pixels, 1, mean, 2)};
+    if (x->config->flat)
+        parts[2] =
+            binary(g, "Reshape", transpose(g, h, (int64_t[]){0, 2, 3, 1}, 4), name_of("flat"));
+    return linear(g, node(g, "Concat", parts, x->config->flat ? 3 : 2, &along, 1), "head");
 }
 
 void onnx_put_encoder(Graph *g, const Encoder *encoder, const float *params)

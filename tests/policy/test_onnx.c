@@ -143,8 +143,8 @@ static void a_policy_that_sees_takes_a_context(void **state)
     }
 }
 
-// Every kind of stem, skip and norm: the default's, ResNet's, and weights without a norm, whose
-// input has a border of another colour than zero.
+// Every kind of stem, skip, norm and head: the default's, ResNet's, and weights without a norm,
+// whose input has a border of another colour than zero.
 static void the_encoder_agrees(void **state)
 {
     (void)state;
@@ -156,11 +156,13 @@ static void the_encoder_agrees(void **state)
     resnet.channels[1] = 16, resnet.channels[2] = 16;
     resnet.strides[0] = 1, resnet.strides[1] = 2, resnet.strides[2] = 2;
     plain.groups = 0, plain.stem_kernel = 5, plain.blocks = 2;
-    const EncoderConfig configs[] = {tiny_encoder(6), resnet, plain};
+    EncoderConfig flat = tiny_encoder(6);
+    flat.flat = true;
+    const EncoderConfig configs[] = {tiny_encoder(6), resnet, plain, flat};
     static uint8_t frames[FRAMES * TINY_FRAME];
     static float inputs[FRAMES * TINY_FRAME], features[FRAMES * FEATURES];
     fill_frames(frames, FRAMES, 4);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const EncoderConfig *config = &configs[i];
         Policy *policy = tiny_policy_with(POLICY_FACTORED, config->features);
         encoder_free(policy->encoder);
