@@ -46,13 +46,16 @@ static double command_of(const PlanCertificate *plan)
     return bound_value(plan->ltv) * plan->eps_s;
 }
 
-// A trained task out of each of `count` equal parts of their list, so that all factors vary.
+// A trained task out of each of `count` equal parts of their list, so that all factors vary. None
+// comes twice unless there are fewer of them.
 static FactorTask pick_task(const Policy *policy, int index, int count, Rng *rng)
 {
     const FactorSplit *trained = policy_training(policy);
     int tasks = factor_split_count(trained);
-    int at = (int)((index + rng_uniform(rng)) * tasks / count);
-    return factor_split_task(trained, at < tasks ? at : tasks - 1);
+    int first = (int)((int64_t)index * tasks / count);
+    int end = (int)((int64_t)(index + 1) * tasks / count);
+    int at = first + (int)(rng_uniform(rng) * (end - first));
+    return factor_split_task(trained, at);
 }
 
 static double row_distance(const double *a, const double *b)
