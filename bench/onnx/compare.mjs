@@ -1,6 +1,7 @@
-// One composed plan of 50 steps, in Facet and in ONNX Runtime: the same network, threads and
-// machine, taking turns in one run. Facet's time is that of the whole plan; ONNX Runtime's is that
-// of its 50 forward passes alone, with session and tensors made beforehand.
+// One composed plan of the policy's steps, in Facet and in ONNX Runtime: the same networks, threads
+// and machine, taking turns in one run. Facet's time is that of the whole plan, of a policy that sees
+// from the camera's frame on; ONNX Runtime's is that of the forward passes alone (the encoder once,
+// the score network once a step), with sessions and tensors made beforehand.
 //
 //   npm install --prefix bench/onnx
 //   node bench/onnx/compare.mjs POLICY [rounds] [threads] [program]
@@ -44,27 +45,35 @@ const nextLine = async () => {
 const known = JSON.parse(await nextLine());
 const { rows, horizon, dim, factors, steps } = known;
 // Threads that spin while they wait, the default, cost most where others want the processors.
-const create = (spinning) =>
-  InferenceSession.create(model, {
+const createOne = (path, spinning) =>
+  InferenceSession.create(path, {
     intraOpNumThreads: Number(threads),
     interOpNumThreads: 1,
     graphOptimizationLevel: 'all',
     extra: { session: { intra_op: { allow_spinning: spinning ? '1' : '0' } } },
   });
+const create = async (spinning) => ({
+  score: await createOne(model, spinning),
+  encoder: known.image && (await createOne(`${model}.encoder`, spinning)),
+});
 const spinning = await create(true);
 const waiting = await create(false);
 const int64 = (numbers, shape) => new Tensor('int64', BigInt64Array.from(numbers, BigInt), shape);
+const floats = (numbers, shape) => new Tensor('float32', Float32Array.from(numbers), shape);
 const feeds = {
-  x: new Tensor('float32', Float32Array.from(known.x), [rows, horizon, dim]),
+  x: floats(known.x, [rows, horizon, dim]),
   t: int64(known.t, [rows]),
   z: int64(known.z, [rows, factors]),
 };
+const image = known.image && { image: floats(known.image, [1, known.height, known.width, 3]) };
+if (image) feeds.context = floats(known.context, [rows, known.features.length]);
 
-const { prediction } = await waiting.run(feeds);
 let difference = 0;
-prediction.data.forEach((value, i) => {
-  difference = Math.max(difference, Math.abs(value - known.prediction[i]));
+const compare = (found, expected) => found.data.forEach((value, i) => {
+  difference = Math.max(difference, Math.abs(value - expected[i]));
 });
+compare((await waiting.score.run(feeds)).prediction, known.prediction);
+if (image) compare((await waiting.encoder.run(image)).features, known.features);
 
 // Milliseconds on the clock and of the processors.
 async function facetPlan() {
@@ -72,10 +81,11 @@ async function facetPlan() {
   return (await nextLine()).split(' ').map(Number);
 }
 
-async function runtimePlan(session) {
+async function runtimePlan({ score, encoder }) {
   const before = process.cpuUsage();
   const start = performance.now();
-  for (let i = 0; i < steps; i++) await session.run(feeds);
+  if (encoder) await encoder.run(image);
+  for (let i = 0; i < steps; i++) await score.run(feeds);
   const wall = performance.now() - start;
   const { user, system } = process.cpuUsage(before);
   return [wall, (user + system) / 1e3];

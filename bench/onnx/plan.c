@@ -1,11 +1,12 @@
 // Facet's side of the comparison with ONNX Runtime: plans on request, timed.
 //
-// Exports the policy's network, prints one line of JSON with inputs and the prediction in C, and
-// then answers every line on stdin with the milliseconds of one composed plan of 50 DDIM steps, on
-// the clock and of the processors.
-// Usage: plan POLICY MODEL.onnx [threads]
+// Exports the policy's network to MODEL.onnx, and its encoder, if it sees, to MODEL.onnx.encoder.
+// Prints one line of JSON with inputs and outputs in C, and then answers every line on stdin with
+// the milliseconds of one composed plan of the policy's DDIM steps, on the clock and of the
+// processors; with an encoder the frame is encoded first. Usage: plan POLICY MODEL.onnx [threads]
 #include "base/json.h"
 #include "diffusion/score_pass.h"
+#include "encoder/image.h"
 #include "policy/onnx.h"
 #include "policy/parts.h"
 
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-enum { STEPS = 50 };
 
 static double milliseconds(clockid_t clock)
 {
@@ -44,16 +43,54 @@ static Json *json_from_floats(const float *values, int count)
     return array;
 }
 
+// The frame that is encoded: noise.
+static uint8_t *make_frame(const Policy *policy)
+{
+    int width, height;
+    policy_frame_size(policy, &width, &height);
+    uint8_t *frame = room((size_t)(3 * width * height), sizeof *frame);
+    Rng rng = rng_make(2, 0);
+    for (int i = 0; i < 3 * width * height; i++) frame[i] = (uint8_t)(rng_u32(&rng) >> 24);
+    return frame;
+}
+
+// Adds the image and its features to the case.
+static void set_image(Json *line, const Policy *policy, const uint8_t *frame, ThreadPool *pool)
+{
+    const EncoderConfig *c = encoder_config(policy->encoder);
+    int pixels = c->width * c->height;
+    uint8_t *small = room((size_t)(3 * pixels), sizeof *small);
+    float *input = room((size_t)(3 * pixels), sizeof *input);
+    float *features = room((size_t)c->features, sizeof *features);
+    EncoderWork *work;
+    must(encoder_work_create(&work, policy->encoder, 1, pool_threads(pool), false));
+    encoder_load(work, policy->encoder_params, pool);
+    image_shrink(small, frame, c->width * c->shrink, c->height * c->shrink, c->shrink);
+    image_input(input, small, pixels, image_jitter_none());
+    encoder_forward(features, work, input, 1, pool);
+    encoder_work_free(work);
+    json_set_number(line, "width", c->width);
+    json_set_number(line, "height", c->height);
+    json_set(line, "image", json_from_floats(input, 3 * pixels));
+    json_set(line, "features", json_from_floats(features, c->features));
+    free(small);
+    free(input);
+    free(features);
+}
+
 // The rows of one composed step: the null branch, and one a factor.
-static void print_case(const Policy *policy, FactorTask task, ThreadPool *pool)
+static void print_case(const Policy *policy, FactorTask task, const uint8_t *frame, int steps,
+                       ThreadPool *pool)
 {
     const ScoreNetConfig *c = &policy->net->config;
     int rows = 1 + c->factors, size = rows * c->horizon * c->dim;
     float *x = room((size_t)size, sizeof *x), *out = room((size_t)size, sizeof *out);
     float *t = room((size_t)rows, sizeof *t);
     int *z = room((size_t)(rows * c->factors), sizeof *z);
+    float *context = room((size_t)(rows * c->context) + 1, sizeof *context);
     Rng rng = rng_make(1, 0);
     for (int i = 0; i < size; i++) x[i] = (float)rng_normal(&rng);
+    for (int i = 0; i < rows * c->context; i++) context[i] = (float)rng_normal(&rng);
     for (int r = 0; r < rows; r++) {
         t[r] = (float)((r + 1) * (policy->schedule.steps - 1) / rows);
         for (int f = 0; f < c->factors; f++)
@@ -62,7 +99,7 @@ static void print_case(const Policy *policy, FactorTask task, ThreadPool *pool)
     ScoreWork *work;
     must(score_work_create(&work, policy->net, rows));
     score_load(work, policy->params[0], pool);
-    score_forward(out, work, x, t, z, NULL, rows, pool);
+    score_forward(out, work, x, t, z, context, rows, pool);
     score_work_free(work);
 
     Json *line = json_object(), *times = json_array(), *values = json_array();
@@ -72,13 +109,17 @@ static void print_case(const Policy *policy, FactorTask task, ThreadPool *pool)
     json_set_number(line, "horizon", c->horizon);
     json_set_number(line, "dim", c->dim);
     json_set_number(line, "factors", c->factors);
-    json_set_number(line, "steps", STEPS);
+    json_set_number(line, "steps", steps);
     json_set_number(line, "threads", pool_threads(pool));
     json_set_number(line, "parameters", (double)policy_parameters(policy));
     json_set(line, "x", json_from_floats(x, size));
     json_set(line, "t", times);
     json_set(line, "z", values);
     json_set(line, "prediction", json_from_floats(out, size));
+    if (frame) {
+        json_set(line, "context", json_from_floats(context, rows * c->context));
+        set_image(line, policy, frame, pool);
+    }
     char *text = json_line(line);
     puts(text);
     fflush(stdout);
@@ -88,6 +129,7 @@ static void print_case(const Policy *policy, FactorTask task, ThreadPool *pool)
     free(out);
     free(t);
     free(z);
+    free(context);
 }
 
 int main(int argc, char **argv)
@@ -103,21 +145,32 @@ int main(int argc, char **argv)
         must(status_fail("expected a policy with factors, found a %s one",
                          policy_method_name(policy_method(policy))));
     must(onnx_export(policy, NULL, argv[2]));
+    uint8_t *frame = policy_sees(policy) ? make_frame(policy) : NULL;
+    if (frame) {
+        char encoder[4096];
+        snprintf(encoder, sizeof encoder, "%s.encoder", argv[2]);
+        must(onnx_export(policy, "encoder", encoder));
+    }
     must(pool_create(&pool, argc > 3 ? atoi(argv[3]) : 2));
     FactorTask task = factor_split_task(policy_training(policy), 0);
-    print_case(policy, task, pool);
+    int steps = policy_default_steps(policy);
+    print_case(policy, task, frame, steps, pool);
+    PolicyRunner *runner;
+    must(policy_runner_create(&runner, policy, 1, pool_threads(pool)));
 
     double *actions = room((size_t)(policy_horizon(policy) * policy_dim(policy)), sizeof *actions);
     char line[16];
     for (uint64_t i = 0; fgets(line, sizeof line, stdin); i++) {
-        const PolicySampling how = {.steps = STEPS, .seed = i};
+        const PolicySampling how = {.steps = steps, .seed = i};
         double wall = milliseconds(CLOCK_MONOTONIC), cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
-        must(policy_sample(actions, policy, &task, 1, &how, pool));
+        must(policy_runner_sample(actions, runner, &task, frame, 1, &how, pool));
         printf("%.4f %.4f\n", milliseconds(CLOCK_MONOTONIC) - wall,
                milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
         fflush(stdout);
     }
     free(actions);
+    free(frame);
+    policy_runner_destroy(runner);
     pool_destroy(pool);
     policy_destroy(policy);
     return 0;

@@ -44,14 +44,33 @@ typedef struct Certifier Certifier;
 Status certifier_create(Certifier **certifier, const Policy *policy, int steps, ThreadPool *pool);
 void certifier_destroy(Certifier *certifier);
 
+// What a policy that sees has before it in the plans to come: a frame [height][width][3] of its
+// camera (policy_frame_size), which is not kept. It is fixed along a plan's path. Refused by a
+// policy that does not see.
+Status certifier_look(Certifier *certifier, const uint8_t *frame);
+
 // The plan that policy_sample gives for this task and seed when it is the only one. `progress`
-// advances by one a step, and may be NULL. Fails when the task is not one of the policy's, or
-// sampling leaves the finite numbers.
+// advances by one a step, and may be NULL. Fails when the task is not one of the policy's, a policy
+// that sees was shown no frame, or sampling leaves the finite numbers.
 Status certifier_plan(PlanCertificate *certificate, Certifier *certifier, FactorTask task,
                       uint64_t seed, Progress *progress);
 
-// The plan last certified, [T][D] in the data's units.
+// The same from noise `number` of the seed (PolicySampling.numbers).
+Status certifier_plan_from(PlanCertificate *certificate, Certifier *certifier, FactorTask task,
+                           uint64_t seed, uint64_t number, Progress *progress);
+
+// The plan last certified, [T][D] in the data's units, and the joint one from the same noise.
 void certifier_actions(double *actions, const Certifier *certifier);
+void certifier_joint_actions(double *actions, const Certifier *certifier);
+
+// A bound on row t of that plan alone, D numbers in normalised units:
+//   sum_k |c2(k)| ||E Phi_{k+1,K}||_2 ||d eps_k||,  E picking the row; never above `path`.
+CertifyBound certifier_row_bound(Certifier *certifier, int row);
+
+// How far row t can be off in the data's units when it is off by no more than `radius` in
+// normalised ones, both as Euclidean norms over its D channels: radius times the largest slope of
+// the map between the units within the radius. Infinite where that passes the sampler's clip.
+double certifier_row_reach(const Certifier *certifier, int row, double radius);
 
 // ---- The tube -----------------------------------------------------------------------------------
 
@@ -132,6 +151,15 @@ typedef struct PaperTube {
     int certified, tasks;
 } PaperTube;
 extern const PaperTube paper_tube;
+
+// Section "Vision-based single gate": over tasks that were trained on, the tube with the default
+// constants.
+typedef struct PaperGateLtv {
+    int steps, tasks;
+    double mean, least, most; // C_LTV
+    double eps_s, r_ss;       // the second in m
+} PaperGateLtv;
+extern const PaperGateLtv paper_gate_ltv;
 
 #ifdef __cplusplus
 }

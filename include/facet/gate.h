@@ -46,10 +46,10 @@ typedef struct GateWorld {
     double distance_min, distance_max; // m, of the spawn from the gate: 3 and 10
     double azimuth_max;                // rad off the gate's axis: 45 degrees
     double rise_max;                   // m, of the spawn above or below the gate's centre: 0.7
-    double heading_error;              // rad, the most that the spawn looks away: 25 degrees
+    double heading_error;              // rad, the most that the spawn looks away: 35 degrees
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
-    double time_out;                   // s: 10
+    double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.5
 } GateWorld;
 
@@ -140,6 +140,9 @@ typedef struct GateWatch {
 // the watch does, or an offset is not finite.
 Status gate_fly(GateFlight *flight, const GateWorld *world, const GateTrial *trial,
                 const GatePilot *pilot, const GateWatch *watch);
+
+// The frame [height][width][3] that a pilot of this trial sees first.
+void gate_first_frame(uint8_t *rgb, const GateWorld *world, const GateTrial *trial);
 
 // ---- Many trials ------------------------------------------------------------------------------
 
@@ -232,6 +235,9 @@ typedef struct GateFlyer {
 Status gate_check_policy(const GateWorld *world, const Policy *policy);
 
 GateCrew gate_flyer_crew(GateFlyer *flyer); // must not outlive the flyer
+
+// Which noise of the trial's seed the plan at a frame starts from (PolicySampling.numbers).
+uint64_t gate_plan_number(const GateTrial *trial, int frame);
 
 // ---- Training -----------------------------------------------------------------------------------
 

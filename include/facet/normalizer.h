@@ -41,6 +41,9 @@ void normalizer_destroy(Normalizer *normalizer);
 void normalizer_apply(double *out, const Normalizer *normalizer, const double *in, size_t rows);
 void normalizer_invert(double *out, const Normalizer *normalizer, const double *in, size_t rows);
 
+// d x/d y of a channel at y; 0 where the channel is constant.
+double normalizer_slope(const Normalizer *normalizer, int channel, double y);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 #include "certify/path.h"
 #include "policy/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct Certifier {
@@ -24,6 +25,12 @@ Status certify_check_policy(const Policy *policy)
         return status_fail("a %s policy is shown no factors, so there is nothing composed to "
                            "certify",
                            method);
+    return status_ok();
+}
+
+Status certify_check_blind(const Policy *policy)
+{
+    TRY(certify_check_policy(policy));
     if (policy->encoder)
         return status_fail("a policy that sees has no certificate without a frame");
     return status_ok();
@@ -60,10 +67,14 @@ void certifier_destroy(Certifier *certifier)
     free(certifier);
 }
 
-Status certifier_plan(PlanCertificate *certificate, Certifier *c, FactorTask task, uint64_t seed,
-                      Progress *progress)
+Status certifier_look(Certifier *certifier, const uint8_t *frame)
 {
-    TRY(path_trace(&c->path, c->tracer, task, seed, progress));
+    return path_look(certifier->tracer, frame);
+}
+
+// The bounds of the path traced last.
+static void certify_path(PlanCertificate *certificate, Certifier *c)
+{
     const DenoisingPath *path = c->path;
     int steps = path->steps, n = path->size;
     ltv_log_norms(c->log_norm, path->transition, c->scratch, steps, n);
@@ -85,15 +96,66 @@ Status certifier_plan(PlanCertificate *certificate, Certifier *c, FactorTask tas
         certificate->eps_s = fmax(certificate->eps_s, path->step[k].mismatch);
     certificate->amplification =
         certificate->eps_s > 0.0 ? certificate->actual / certificate->eps_s : 0.0;
+}
+
+Status certifier_plan(PlanCertificate *certificate, Certifier *c, FactorTask task, uint64_t seed,
+                      Progress *progress)
+{
+    TRY(path_trace(&c->path, c->tracer, task, seed, progress));
+    certify_path(certificate, c);
     return status_ok();
+}
+
+Status certifier_plan_from(PlanCertificate *certificate, Certifier *c, FactorTask task,
+                           uint64_t seed, uint64_t number, Progress *progress)
+{
+    TRY(path_trace_from(&c->path, c->tracer, task, seed, number, progress));
+    certify_path(certificate, c);
+    return status_ok();
+}
+
+// ---- The plan last certified --------------------------------------------------------------------
+
+// Its end in normalised units.
+static const double *plan_end(const DenoisingPath *path)
+{
+    return path->nominal + (size_t)path->steps * path->size;
 }
 
 void certifier_actions(double *actions, const Certifier *c)
 {
-    const DenoisingPath *path = c->path;
-    normalizer_invert(actions, c->policy->normalizer,
-                      path->nominal + (size_t)path->steps * path->size,
+    normalizer_invert(actions, c->policy->normalizer, plan_end(c->path),
                       (size_t)policy_horizon(c->policy));
+}
+
+void certifier_joint_actions(double *actions, const Certifier *c)
+{
+    normalizer_invert(actions, c->policy->normalizer, c->path->joint_end,
+                      (size_t)policy_horizon(c->policy));
+}
+
+CertifyBound certifier_row_bound(Certifier *c, int row)
+{
+    int dim = policy_dim(c->policy);
+    assert(row >= 0 && row < policy_horizon(c->policy));
+    return ltv_rows_bound(c->path, c->scratch, row * dim, dim);
+}
+
+double certifier_row_reach(const Certifier *c, int row, double radius)
+{
+    const Normalizer *normalizer = c->policy->normalizer;
+    int dim = policy_dim(c->policy);
+    const double *y = plan_end(c->path) + (size_t)row * dim;
+    double clip = c->policy->clip, steepest = 0.0;
+    for (int i = 0; i < dim; i++) {
+        double low = y[i] - radius, high = y[i] + radius;
+        if (!isfinite(low) || !isfinite(high)) return INFINITY;
+        if (clip > 0.0 && (low < -clip || high > clip)) return INFINITY;
+        // The slope is constant, or convex in y: it is largest at an end.
+        steepest = fmax(steepest, fmax(normalizer_slope(normalizer, i, low),
+                                       normalizer_slope(normalizer, i, high)));
+    }
+    return steepest * radius;
 }
 
 const DenoisingPath *certifier_path(const Certifier *certifier) { return certifier->path; }

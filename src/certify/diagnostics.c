@@ -215,7 +215,7 @@ Status certify_diagnostics(CertifyDiagnostics *diagnostics, const Policy *policy
                            int samples, uint64_t seed, ThreadPool *pool, Progress *progress)
 {
     const ScoreNetConfig *net = &policy->net->config;
-    TRY(certify_check_policy(policy));
+    TRY(certify_check_blind(policy));
     if (net->dim > CERTIFY_CHANNELS_MAX)
         return status_fail("expected a policy of at most %d channels, found %d",
                            CERTIFY_CHANNELS_MAX, net->dim);

@@ -57,6 +57,28 @@ CertifyBound ltv_path_bound(const PathStep *step, const double *log_norm, int st
     return bound;
 }
 
+CertifyBound ltv_rows_bound(const DenoisingPath *path, double *scratch, int first, int rows)
+{
+    assert(first >= 0 && rows > 0 && first + rows <= path->size);
+    int n = path->size;
+    size_t square = (size_t)n * n, size = (size_t)rows * n;
+    double *s = scratch, *next = s + square, *work = next + square, scale = 0.0;
+    CertifyBound bound = {0.0, -1};
+    memset(s, 0, size * sizeof *s);
+    for (int i = 0; i < rows; i++) s[(size_t)i * n + first + i] = 1.0;
+    // s is E Phi_{k+1,K} / exp(scale), with norm 1.
+    for (int k = path->steps - 1; k >= 0; k--) {
+        add(&bound, k, path->step[k].c2, scale, path->step[k].mismatch);
+        const double *m = path->transition + (size_t)k * square;
+        gemm_f64(next, n, GEMM_PLAIN, s, n, GEMM_PLAIN, m, n, rows, n, n, 0.0);
+        double norm = spectral_norm(next, work, rows, n);
+        if (norm <= 0.0) return bound; // nothing before this step matters
+        for (size_t i = 0; i < size; i++) s[i] = next[i] / norm;
+        scale += log(norm);
+    }
+    return bound;
+}
+
 double ltv_linear(const DenoisingPath *path, double *scratch)
 {
     int n = path->size;

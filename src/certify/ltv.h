@@ -21,6 +21,10 @@ void ltv_log_norms(double *log_norm, const double *transition, double *scratch, 
 CertifyBound ltv_bound(const PathStep *step, const double *log_norm, int steps);
 CertifyBound ltv_path_bound(const PathStep *step, const double *log_norm, int steps);
 
+// The second for numbers [first, first + rows) of the plan alone: sum_k |c2(k)| ||E Phi_{k+1,K}||
+// ||d eps_k||, where E picks them, by the backward recursion S <- S M_k from S = E.
+CertifyBound ltv_rows_bound(const DenoisingPath *path, double *scratch, int first, int rows);
+
 // ||sum_k c2(k) Phi_{k+1,K} d eps_k||, by e_{k+1} = M_k e_k + c2(k) d eps_k from e_0 = 0.
 double ltv_linear(const DenoisingPath *path, double *scratch);
 

@@ -3,6 +3,7 @@
 
 #include "math/spectrum.h"
 #include "policy/parts.h"
+#include "policy/sight.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,6 +25,11 @@ struct PathTracer {
     float *x, *before, *p; // [CHAINS][size]: the chains, their clean samples, joint predictions
     float *composed;       // [size]
     float *branches;       // [1 + K][size][size], Jacobians
+
+    // Only for a policy that sees.
+    Sight *sight;
+    float *context; // [CHAINS][context], the features of the frame, alike for both chains
+    bool looked;    // at a frame
 };
 
 static Status allocate(PathTracer *r, int steps)
@@ -54,6 +60,15 @@ static Status allocate(PathTracer *r, int steps)
     return status_ok();
 }
 
+static Status create_sight(PathTracer *r)
+{
+    const Policy *policy = r->policy;
+    r->context = calloc((size_t)CHAINS * (size_t)policy->net->config.context, sizeof *r->context);
+    if (!r->context) return status_fail("out of memory for a frame");
+    return sight_create(&r->sight, policy->encoder, policy->encoder_params, 1,
+                        pool_threads(r->pool), r->pool);
+}
+
 Status path_tracer_create(PathTracer **tracer, const Policy *policy, int steps, ThreadPool *pool)
 {
     assert(policy->networks == 1);
@@ -73,6 +88,7 @@ Status path_tracer_create(PathTracer **tracer, const Policy *policy, int steps, 
     if (status.ok)
         status = score_jacobian_create(&r->jacobian, policy->net, rows, pool_threads(pool));
     if (status.ok) status = allocate(r, steps);
+    if (status.ok && policy->encoder) status = create_sight(r);
     if (!status.ok) {
         path_tracer_destroy(r);
         return status;
@@ -87,10 +103,22 @@ void path_tracer_destroy(PathTracer *tracer)
     if (!tracer) return;
     sampler_free(tracer->sampler);
     score_jacobian_free(tracer->jacobian);
+    sight_free(tracer->sight);
+    free(tracer->context);
     free(tracer->path.step);
     free(tracer->numbers);
     free(tracer->memory);
     free(tracer);
+}
+
+Status path_look(PathTracer *r, const uint8_t *frame)
+{
+    if (!r->sight) return status_fail("the policy does not see and takes no frame");
+    size_t width = (size_t)r->policy->net->config.context;
+    sight_features(r->context, r->sight, frame, 1, r->pool);
+    memcpy(r->context + width, r->context, width * sizeof *r->context);
+    r->looked = true;
+    return status_ok();
 }
 
 // The clean sample that step `s` takes from a and p, and whether it was clipped.
@@ -160,9 +188,9 @@ static Status trace_step(PathTracer *r, int k, const int *z)
     int n = r->path.size, factors = r->policy->net->config.factors;
     int twice[CHAINS * SCORE_FACTORS_MAX];
     for (int i = 0; i < CHAINS * factors; i++) twice[i] = z[i % factors];
-    sampler_predict(r->p, r->sampler, r->x, s->t, COMPOSE_JOINT, NULL, twice, NULL, CHAINS,
+    sampler_predict(r->p, r->sampler, r->x, s->t, COMPOSE_JOINT, NULL, twice, r->context, CHAINS,
                     r->pool);
-    sampler_predict(r->composed, r->sampler, r->x, s->t, COMPOSE_FACTORS, NULL, z, NULL, 1,
+    sampler_predict(r->composed, r->sampler, r->x, s->t, COMPOSE_FACTORS, NULL, z, r->context, 1,
                     r->pool);
     score_jacobian(r->branches, r->jacobian, sampler_work(r->sampler), r->pool);
     compose_jacobians(r->slope, r->branches, factors, (size_t)n * n);
@@ -184,11 +212,20 @@ static Status trace_step(PathTracer *r, int k, const int *z)
 Status path_trace(const DenoisingPath **path, PathTracer *r, FactorTask task, uint64_t seed,
                   Progress *progress)
 {
+    TRY(policy_check_task(r->policy, task));
+    return path_trace_from(path, r, task, seed, policy_noise_number(r->policy, &task, 0), progress);
+}
+
+Status path_trace_from(const DenoisingPath **path, PathTracer *r, FactorTask task, uint64_t seed,
+                       uint64_t number, Progress *progress)
+{
     int n = r->path.size, z[SCORE_FACTORS_MAX];
+    if (r->sight && !r->looked)
+        return status_fail("the policy sees: expected a frame of its camera before a plan");
     TRY(policy_check_task(r->policy, task));
     for (int f = 0; f < r->policy->net->config.factors; f++) z[f] = task.value[f];
     const PolicySampling how = {.seed = seed};
-    policy_noise(r->x, r->policy, &how, policy_noise_number(r->policy, &task, 0));
+    policy_noise(r->x, r->policy, &how, number);
     memcpy(r->x + (size_t)JOINT * n, r->x, (size_t)n * sizeof *r->x);
     for (int k = 0; k < r->path.steps; k++) {
         for (int i = 0; i < n; i++) r->path.nominal[(size_t)k * n + i] = (double)r->x[i];

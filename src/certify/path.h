@@ -7,6 +7,9 @@
 //   M_k = keep I + now D_k (first I + second d p/d a),  D_k = diag(1 where x0 is not clipped),
 // in the sampler's own coefficients (diffusion/sampler.h), which do not cancel where abar is small.
 // The network's Jacobian is computed in float; everything after it is in double.
+//
+// What a policy sees is fixed along a path: the features of one frame condition every prediction of
+// both chains, and no derivative is taken by them.
 #ifndef FACET_CERTIFY_PATH_H
 #define FACET_CERTIFY_PATH_H
 
@@ -16,6 +19,9 @@
 // Refuses a policy without one network that is shown factors: what composing, and measuring the
 // error of it, needs.
 Status certify_check_policy(const Policy *policy);
+
+// The same, and a policy that sees, for what has no frame to show it.
+Status certify_check_blind(const Policy *policy);
 
 typedef struct PathStep {
     int t;            // of the noise schedule
@@ -41,9 +47,16 @@ typedef struct PathTracer PathTracer;
 Status path_tracer_create(PathTracer **tracer, const Policy *policy, int steps, ThreadPool *pool);
 void path_tracer_destroy(PathTracer *tracer);
 
+// What the policy sees on the paths to come (see certifier_look).
+Status path_look(PathTracer *tracer, const uint8_t *frame);
+
 // The path belongs to the tracer and holds until the next call. Advances `progress` by one a step.
 Status path_trace(const DenoisingPath **path, PathTracer *tracer, FactorTask task, uint64_t seed,
                   Progress *progress);
+
+// The same from noise `number` of the seed.
+Status path_trace_from(const DenoisingPath **path, PathTracer *tracer, FactorTask task,
+                       uint64_t seed, uint64_t number, Progress *progress);
 
 // The path of the plan that a certifier last certified (facet/certify.h).
 struct Certifier;

@@ -303,7 +303,7 @@ Status certify_study(CertifyStudy *study, const Race *race, const Policy *policy
     int count;
     Job *jobs = list_jobs(&count, options);
     study->records = calloc((size_t)count + 1, sizeof *study->records);
-    Status status = jobs && study->records ? certify_check_policy(policy)
+    Status status = jobs && study->records ? certify_check_blind(policy)
                                            : status_fail("out of memory for the study");
     if (status.ok && options->state) status = resume(study, jobs, count, race, options);
     if (status.ok) {

@@ -185,7 +185,7 @@ static Status run(const Race *race, const Policy *policy, const CertifyCommand *
 // Finds what is wrong with the policy and the numbers before the study is opened.
 static Status check(const Policy *policy, const CertifyCommand *command)
 {
-    TRY(certify_check_policy(policy));
+    TRY(certify_check_blind(policy));
     if (command->steps > policy_noise_steps(policy))
         return status_fail("--steps: the policy has %d noise levels, found %d steps; a level "
                            "visited twice changes nothing",

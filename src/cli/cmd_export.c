@@ -1,4 +1,4 @@
-// facet export: the score network of a policy as an ONNX model.
+// facet export: a network of a policy as an ONNX model.
 #include "args.h"
 #include "commands.h"
 #include "policy/onnx.h"
@@ -12,8 +12,7 @@ static Status export_policy(const char *path, const char *network, const char *o
     Status status = onnx_export(policy, network, onnx);
     if (status.ok)
         printf("%s: a network of %zu parameters for chunks of %d x %d\n", onnx,
-               policy_parameters(policy) / (size_t)policy_networks(policy), policy_horizon(policy),
-               policy_dim(policy));
+               onnx_parameters(policy, network), policy_horizon(policy), policy_dim(policy));
     policy_destroy(policy);
     return status;
 }
@@ -25,14 +24,16 @@ int cmd_export(int argc, char **argv)
         option_text("policy", &policy, "POLICY", "safetensors file of the policy"),
         option_text("onnx", &onnx, "FILE", "ONNX file to write"),
         option_text("network", &network, "NAME",
-                    "which network of a knet policy, as null or track=race1"),
+                    "which network of a knet policy, as null or track=race1; or the encoder of a "
+                    "policy that sees"),
     };
     const Usage usage = {
         .command = "export",
         .description = "Writes the score network of a policy as an ONNX model (opset 17), with all "
                        "that sampling needs in its metadata. Inputs are x [rows, T, D], t [rows] "
-                       "and z [rows, K], where -1 is the null token of a factor; the output is "
-                       "prediction [rows, T, D].",
+                       "and z [rows, K], where -1 is the null token of a factor, and of a "
+                       "policy that sees context [rows, F]; the output is prediction [rows, T, D]. "
+                       "Its encoder is a model of its own, from image to features.",
         .example = "facet export --policy policy.safetensors --onnx policy.onnx",
         .options = options,
         .option_count = sizeof options / sizeof *options,

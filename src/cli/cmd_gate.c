@@ -214,8 +214,10 @@ static Status present(GateTrials *trials, GateFlyer *flyer, Trail *trails, const
     }
     Json *document = document_of(trials, flyer, trails, o);
     Status status = status_ok();
-    const ReportSetup setup = {
-        .version = FACET_VERSION, .command = o->command, .seed = o->common.seed};
+    const ReportSetup setup = {.no_defaults = o->common.courses,
+                               .version = FACET_VERSION,
+                               .command = o->command,
+                               .seed = o->common.seed};
     if (!o->no_report) status = report_write_gate(o->report, document, &setup);
     if (status.ok && !o->no_report) printf("\nThe flights with camera frames: %s\n", o->report);
     if (status.ok && o->common.json) return json_write(document, o->common.json);
@@ -285,7 +287,7 @@ static int cmd_gate_fly(int argc, char **argv)
         .description =
             "Flies through single gates by camera and gyro, in every venue, prints how many "
             "trials succeeded, and writes a page with the flights and camera frames. Also: facet "
-            "gate demos, train, eval and study, each with its own --help.",
+            "gate demos, train, eval, study and certify, each with its own --help.",
         .example = "facet gate --json gate.json\nfacet gate --venue pool --trials 60",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -317,6 +319,7 @@ int cmd_gate(int argc, char **argv)
         {"train", "gate train", cmd_gate_train},
         {"eval", "gate eval", cmd_gate_eval},
         {"study", "gate study", cmd_gate_study},
+        {"certify", "gate certify", cmd_gate_certify},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     if (argc < 2 || argv[1][0] == '-') return cmd_gate_fly(argc, argv);

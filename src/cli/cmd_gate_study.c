@@ -34,11 +34,13 @@ static Status choose(GateTrials *trials, const GateWorld *world, const Policy *p
     if (status.ok) status = gate_tasks_matching(&skipped, world, &o->skip);
     const FactorSplit *held_out = o->hold_out.count ? listed : policy_held_out(policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
-    for (int i = 0; status.ok && i < tasks; i++) {
-        FactorTask task = factor_task_at(world->space, i);
-        bool left_out = factor_split_contains(held_out, task);
+    // Held-out tasks come first: their spawns do not depend on how many others are flown.
+    for (int i = 0; status.ok && i < 2 * tasks; i++) {
+        FactorTask task = factor_task_at(world->space, i % tasks);
+        bool left_out = i < tasks;
         int count = left_out ? o->held_out : o->train;
         if (factor_split_contains(skipped, task)) continue;
+        if (factor_split_contains(held_out, task) != left_out) continue;
         for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
     }
     factor_split_destroy(listed);
@@ -370,8 +372,8 @@ static int train_model(const Study *s, const Model *model)
     return step_run(&step, cmd_gate_train);
 }
 
-// The paper's numbers of trials: 180 in the training venues and 120 in pool. Within-venue, 120 of
-// training tasks and 200 of held-out ones.
+// The paper's numbers of trials: 180 in the training venues and 120 in pool, for ablations pool
+// alone. Within-venue, 120 of training tasks and 200 of held-out ones.
 static int evaluate_row(const Study *s, const Row *row)
 {
     static Step step;
@@ -386,7 +388,10 @@ static int evaluate_row(const Study *s, const Row *row)
     step_pair(&step, "--mode", row->mode);
     if (row->open) step_pair(&step, "--open", row->open);
     add_hold_outs(&step, grouping);
-    step_number(&step, "--train", s->train ? s->train : train);
+    if (row->protocol == ALL_TASKS)
+        step_pair(&step, "--train", "0");
+    else
+        step_number(&step, "--train", s->train ? s->train : train);
     step_number(&step, "--held-out", s->held_out ? s->held_out : held_out);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_pair(&step, "--json", json);
@@ -431,7 +436,12 @@ static Status read_rates(Rates *rates, const Study *s, const Row *row)
 
 static void rate_cells(Table *table, const GateTally *tally)
 {
-    double all = tally->trials ? tally->trials : 1;
+    if (tally->trials == 0) {
+        table_cell(table, "—");
+        table_cell(table, "%s", "");
+        return;
+    }
+    double all = tally->trials;
     table_cell(table, "%.1f (%.1f)", 100.0 * tally->ends[GATE_SUCCESS] / all,
                100.0 * tally->ends[GATE_CRASH] / all);
     table_cell(table, "%.0f–%.0f", 100.0 * tally->low[GATE_SUCCESS],

@@ -13,6 +13,7 @@ int cmd_gate_demos(int argc, char **argv);
 int cmd_gate_train(int argc, char **argv);
 int cmd_gate_eval(int argc, char **argv);
 int cmd_gate_study(int argc, char **argv);
+int cmd_gate_certify(int argc, char **argv);
 
 // The file of the gate policy that ships with Facet; false when none does.
 bool shipped_gate_policy(char path[FILE_PATH_MAX]);

@@ -73,3 +73,11 @@ void normalizer_invert(double *out, const Normalizer *normalizer, const double *
         }
     }
 }
+
+double normalizer_slope(const Normalizer *normalizer, int channel, double y)
+{
+    double knee = normalizer->knee, min = bend(normalizer->min[channel], knee),
+           max = bend(normalizer->max[channel], knee);
+    double u = min * (0.5 - 0.5 * y) + max * (0.5 + 0.5 * y), slope = 0.5 * (max - min);
+    return knee > 0.0 ? slope * knee * cosh(u) : slope;
+}

@@ -115,6 +115,8 @@ static void image_backward(Pass *pass)
     keypoints_backward(pass->g, image_bordered(last, 0), dpooled,
                        w->softmax + image * softmax_size(e), w->pooled + image * width);
     mean_pool_backward(pass->g, image_bordered(last, 0), dpooled + 2 * last.channels);
+    if (e->config.flat)
+        column_sums(pass->g, dpooled + ENCODER_POOLS * last.channels, 1, (int)softmax_size(e));
     for (int b = e->block_count - 1; b >= 0; b--) {
         int level = e->units[e->blocks[b].first].level;
         int below = b > 0 ? e->units[e->blocks[b - 1].first].level : 0;
@@ -132,7 +134,14 @@ static void head_backward(const Backward *b, Real *grads, int first, int last)
     EncoderWork *w = b->work;
     const Encoder *e = w->encoder;
     int width = encoder_pooled_width(e), features = e->config.features, rows = last - first;
-    const Real *dfeatures = b->dfeatures + (size_t)first * (size_t)features;
+    size_t at = (size_t)first * (size_t)features;
+    const Real *dfeatures = b->dfeatures + at;
+    if (e->config.norm_features) {
+        norm_backward(w->dhead + at, grads + (e->head_gamma - e->trained_from),
+                      grads + (e->head_beta - e->trained_from), dfeatures, w->head_hat + at,
+                      w->head_rstd + first, w->params + e->head_gamma, rows, features);
+        dfeatures = w->dhead + at;
+    }
     linear_backward_input(w->dpooled + (size_t)first * (size_t)width, dfeatures,
                           w->params + e->head_weight, rows, width, features);
     linear_backward_weight(grads + (e->head_weight - e->trained_from),

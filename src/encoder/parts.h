@@ -37,11 +37,12 @@ struct Encoder {
     int block_count;
     ImageShape pooled; // what the first block takes
     size_t input_pad;  // the offset of the input's border, where there is no norm
-    size_t head_weight, head_bias;
+    size_t head_weight, head_bias, head_gamma, head_beta;
     size_t trained_from;
 };
 
-// Rows of the head's input: keypoints along u and along v, and the mean.
+// The head's input: keypoints along u and along v and the mean, [channels] each, then the last
+// activation, dense, where the head takes it.
 enum { ENCODER_POOLS = 3 };
 
 static inline ImageShape encoder_last(const Encoder *e)
@@ -51,7 +52,9 @@ static inline ImageShape encoder_last(const Encoder *e)
 
 static inline int encoder_pooled_width(const Encoder *e)
 {
-    return ENCODER_POOLS * encoder_last(e).channels;
+    ImageShape last = encoder_last(e);
+    int flat = e->config.flat ? last.height * last.width : 0;
+    return (ENCODER_POOLS + flat) * last.channels;
 }
 
 static inline bool encoder_trains(const Encoder *e, int level) { return level >= e->config.frozen; }
@@ -97,6 +100,7 @@ struct EncoderWork {
     Real *pool;                       // the activation after the max pool
     uint8_t *chosen;                  // by the max pool
     Real *softmax, *pooled;           // of the head
+    Real *head_hat, *head_rstd;       // of its norm, [features] and [1]
 
     Real *moments; // [threads][strips][groups][2]
     size_t moments_size;
@@ -106,6 +110,7 @@ struct EncoderWork {
     Real *scratch[4]; // [threads][scratch_size]: gradients of activations; the last has a border
     size_t scratch_size;
     Real *dpooled; // [images][pooled width]
+    Real *dhead;   // [images][features], before the norm
 };
 
 // Whether the backward pass reads what this level computed.

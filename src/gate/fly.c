@@ -89,6 +89,13 @@ static void draw(uint8_t *rgb, const Run *run, double time)
     camera_render(rgb, &run->world->camera, run->venue, &shot, NULL);
 }
 
+void gate_first_frame(uint8_t *rgb, const GateWorld *world, const GateTrial *trial)
+{
+    Run run;
+    begin(&run, world, trial);
+    draw(rgb, &run, 0.0);
+}
+
 static Status check_offsets(const double *offsets, int frame)
 {
     for (int i = 0; i < GATE_HORIZON * GATE_DIM; i++)

@@ -44,11 +44,16 @@ static FactorTask shown_task(const PolicyPilot *pilot, FactorTask task)
     return task;
 }
 
+uint64_t gate_plan_number(const GateTrial *trial, int frame)
+{
+    enum { FRAME_BITS = 12 };
+    return (trial->number << FRAME_BITS) + (uint64_t)frame;
+}
+
 static Status plan(double *offsets, void *context, const GateView *view)
 {
     PolicyPilot *pilot = context;
-    enum { FRAME_BITS = 12 };
-    uint64_t number = (view->trial->number << FRAME_BITS) + (uint64_t)view->frame;
+    uint64_t number = gate_plan_number(view->trial, view->frame);
     FactorTask task = shown_task(pilot, view->trial->task);
     PolicySampling how = pilot->flyer->how;
     how.seed = view->trial->seed;

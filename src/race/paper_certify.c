@@ -60,3 +60,11 @@ const PaperTube paper_tube = {.eps_s_least = 1.20,
                               .c_emp_most = 0.299,
                               .certified = 0,
                               .tasks = 20};
+
+const PaperGateLtv paper_gate_ltv = {.steps = 10,
+                                     .tasks = 18,
+                                     .mean = 2074.0,
+                                     .least = 2057.0,
+                                     .most = 2088.0,
+                                     .eps_s = 1.95,
+                                     .r_ss = 2023.0};

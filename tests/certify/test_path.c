@@ -235,6 +235,7 @@ static void what_has_no_certificate_is_refused(void **state)
     assert_ok(certifier_create(&certifier, policy, 5, pool));
     assert_refused(certifier_plan(&certificate, certifier, task_of(policy->space, "c/m"), 1, NULL),
                    "never saw track 'c'");
+    assert_refused(certifier_look(certifier, (const uint8_t[]){0}), "does not see");
     policy->params[0][tensor_find(&policy->net->table, "out.bias")->offset] = NAN;
     certifier_destroy(certifier);
     assert_ok(certifier_create(&certifier, policy, 5, pool));

@@ -133,6 +133,28 @@ static void knee_bends_the_range(void **state)
     normalizer_destroy(normalizer);
 }
 
+static void the_slope_is_that_of_the_way_back(void **state)
+{
+    (void)state;
+    const double min[] = {-100.0, 2.0, 3.0}, max[] = {1000.0, 2.5, 3.0}, h = 1e-5;
+    static const double knees[] = {0.0, 0.5};
+    Normalizer *normalizer;
+    assert_ok(normalizer_create(&normalizer, min, max, 3, NORMALIZER_CONSTANT_ZERO));
+    for (int k = 0; k < 2; k++) {
+        normalizer->knee = knees[k];
+        for (double at = -1.3; at < 1.4; at += 0.2) {
+            double above[3] = {at + h, at + h, at + h}, below[3] = {at - h, at - h, at - h};
+            normalizer_invert(above, normalizer, above, 1);
+            normalizer_invert(below, normalizer, below, 1);
+            for (int i = 0; i < 3; i++) {
+                double slope = normalizer_slope(normalizer, i, at);
+                assert_near(slope, (above[i] - below[i]) / (2.0 * h), 1e-6 * (1.0 + slope));
+            }
+        }
+    }
+    normalizer_destroy(normalizer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_small_range_far_from_constant_is_kept),
         cmocka_unit_test(ranges_that_are_none_are_refused),
         cmocka_unit_test(knee_bends_the_range),
+        cmocka_unit_test(the_slope_is_that_of_the_way_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

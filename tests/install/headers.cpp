@@ -8,7 +8,9 @@
 #include <facet/eval.h>
 #include <facet/factor.h>
 #include <facet/flight.h>
+#include <facet/gate.h>
 #include <facet/gyro.h>
+#include <facet/image_set.h>
 #include <facet/math.h>
 #include <facet/normalizer.h>
 #include <facet/policy.h>

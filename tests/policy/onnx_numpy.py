@@ -4,9 +4,10 @@
     onnx_numpy.py MODEL CASE
 
 walks MODEL's protobuf fields, checks that the graph is well formed, evaluates its operators, and
-compares with CASE, a safetensors file that tests/policy/test_onnx.c writes: inputs x, t and z, the
-prediction, and the metadata; where CASE has a task, also a composed plan, sampled here by DDIM from
-the model and its metadata alone.
+compares with CASE, a safetensors file that tests/policy/test_onnx.c writes: the inputs (x, t, z and
+context of a score network, image of an encoder), the output (prediction or features), and the
+metadata; where CASE has a task, also a composed plan, sampled here by DDIM from the model and its
+metadata alone.
 """
 import json
 import struct
@@ -97,7 +98,7 @@ class Model:
     def __init__(self, path):
         model = fields(open(path, "rb").read())
         assert model[1] == [8] and fields(model[8][0])[2] == [17]
-        assert text(model, 2) == "facet" and "-1" in text(model, 6)
+        assert text(model, 2) == "facet" and text(model, 6)
         entries = [fields(one) for one in model[14]]
         self.metadata = {text(one, 1): text(one, 2) for one in entries}
         assert len(self.metadata) == len(entries)
@@ -123,7 +124,7 @@ class Model:
 
     def run(self, **inputs):
         assert set(inputs) == set(self.inputs)
-        rows = len(inputs["x"])
+        rows = len(next(iter(inputs.values())))
         for name, (kind, shape) in self.inputs.items():
             assert inputs[name].dtype == {1: np.float32, 7: np.int64}[kind], name
             assert list(inputs[name].shape) == [rows if n == "rows" else n for n in shape], name
@@ -133,19 +134,51 @@ class Model:
             results = results if isinstance(results, list) else [results]
             values.update(zip(one["outputs"], results, strict=True))
         (name,) = self.outputs
-        assert self.outputs[name] == self.inputs["x"]
+        kind, shape = self.outputs[name]
+        assert kind == 1 and shape[0] == "rows" and list(values[name].shape[1:]) == shape[1:]
         return values[name]
 
 
 # ---- Operators ------------------------------------------------------------------------------
 
 
-def conv(x, weight, bias, kernel_shape, pads):
-    assert kernel_shape == [3] and pads == [1, 1]
-    time = x.shape[2]
-    padded = np.pad(x, ((0, 0), (0, 0), (1, 1)))
-    taps = [np.einsum("oi,rit->rot", weight[:, :, k], padded[:, :, k : k + time]) for k in range(3)]
-    return sum(taps) + bias[:, None]
+def windows(x, kernel_shape, pads, strides, border):
+    """What each tap of a kernel sees: pairs of its place and an array as large as the result."""
+    axes = len(kernel_shape)
+    assert len(pads) == 2 * axes and x.ndim == 2 + axes
+    padded = np.pad(x, [(0, 0), (0, 0)] + list(zip(pads[:axes], pads[axes:])), constant_values=border)
+    sizes = [(n - k) // s + 1 for n, k, s in zip(padded.shape[2:], kernel_shape, strides)]
+    for tap in np.ndindex(*kernel_shape):
+        steps = [slice(t, t + s * (n - 1) + 1, s) for t, s, n in zip(tap, strides, sizes)]
+        yield tap, padded[(slice(None), slice(None), *steps)]
+
+
+def conv(x, weight, bias=None, *, kernel_shape, pads, strides=None):
+    assert list(weight.shape[2:]) == kernel_shape
+    strides = strides or [1] * len(kernel_shape)
+    out = sum(
+        np.einsum("oi,ri...->ro...", weight[(slice(None), slice(None), *tap)], seen)
+        for tap, seen in windows(x, kernel_shape, pads, strides, 0)
+    )
+    return out if bias is None else out + bias.reshape(-1, *[1] * len(kernel_shape))
+
+
+def max_pool(x, kernel_shape, pads, strides):
+    return np.max([seen for _, seen in windows(x, kernel_shape, pads, strides, -np.inf)], axis=0)
+
+
+def instance_norm(x, scale, bias, epsilon):
+    assert x.ndim == 3
+    return layer_norm(x, scale[:, None], bias[:, None], 2, epsilon)
+
+
+def reshape(x, shape):
+    return x.reshape([x.shape[i] if n == 0 else n for i, n in enumerate(shape)])
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
 
 
 def layer_norm(x, scale, bias, axis, epsilon):
@@ -163,10 +196,19 @@ OPERATORS = {
     "Gather": lambda table, index, axis: np.take(table, index, axis),
     "Gemm": lambda a, b, c: a @ b + c,
     "Identity": lambda x: x,
+    "InstanceNormalization": instance_norm,
     "LayerNormalization": layer_norm,
+    "MatMul": np.matmul,
+    "MaxPool": max_pool,
     "Min": np.minimum,
     "Mul": np.multiply,
+    "ReduceMean": lambda x, axes, keepdims: x.mean(tuple(axes), keepdims=bool(keepdims)),
+    "Relu": lambda x: np.maximum(x, 0),
+    "Reshape": reshape,
+    "Shape": lambda x: np.array(x.shape),
+    "Softmax": softmax,
     "Split": lambda x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
+    "Sub": np.subtract,
     "Transpose": lambda x, perm: x.transpose(perm),
     "Unsqueeze": lambda x, axes: np.expand_dims(x, tuple(axes)),
 }
@@ -175,7 +217,7 @@ OPERATORS = {
 # ---- Sampling -------------------------------------------------------------------------------
 
 
-def plan(model, noise, task):
+def plan(model, noise, task, context):
     """A composed plan by DDIM, for a policy that predicts v with trailing steps."""
     facts = model.metadata
     assert facts["predict"] == "v" and facts["sample_spacing"] == "trailing"
@@ -187,7 +229,8 @@ def plan(model, noise, task):
     x = noise.astype(np.float64)
     for t, after in zip(times, times[1:] + [None]):
         rows = np.repeat(x[None].astype(np.float32), len(branches), 0)
-        p = model.run(x=rows, t=np.full(len(branches), t), z=branches)
+        seen = {} if context is None else {"context": np.repeat(context, len(branches), 0)}
+        p = model.run(x=rows, t=np.full(len(branches), t), z=branches, **seen)
         v = p[0] + (p[1:] - p[0]).sum(0)
         a, b = np.sqrt(signal[t]), np.sqrt(1 - signal[t])
         clean = np.clip(a * x - b * v, -clip, clip)
@@ -223,12 +266,13 @@ def main():
         assert model.metadata[key] == value, (key, model.metadata[key], value)
     inputs = {name: case[name] for name in model.inputs}
     found = model.run(**inputs)
+    (output,) = model.outputs
     assert np.abs(found).max() > 0.1
-    compare("prediction", found, case["prediction"])
+    compare(output, found, case[output])
     one = model.run(**{name: value[:1] for name, value in inputs.items()})
-    compare("prediction of one row", one, case["prediction"][:1])
+    compare(output + " of one row", one, case[output][:1])
     if "task" in case:
-        compare("plan", plan(model, case["noise"], case["task"]), case["actions"])
+        compare("plan", plan(model, case["noise"], case["task"], case.get("seen")), case["actions"])
 
 
 main()

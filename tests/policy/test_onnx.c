@@ -1,18 +1,20 @@
-// The exported ONNX model: an independent reader in numpy agrees with the network in C, row by row
-// and over a whole plan; what cannot be exported is refused and leaves the file as it was.
+// The exported ONNX models: an independent reader in numpy agrees with the networks in C, row by
+// row and over a whole plan; what cannot be exported is refused and leaves the file as it was.
 #include "cli/program.h"
 #include "policies.h"
 
 #include "diffusion/score_pass.h"
+#include "encoder/image.h"
 #include "policy/onnx.h"
 
-enum { ROWS = 7, STEPS = 20, FACTORS = 2 };
+enum { ROWS = 7, STEPS = 20, FACTORS = 2, FEATURES = 6 };
 
 typedef struct Case {
     float x[ROWS * TINY_SIZE], prediction[ROWS * TINY_SIZE];
     int64_t t[ROWS], z[ROWS * FACTORS];
     float noise[TINY_SIZE], actions[TINY_SIZE];
     int64_t task[FACTORS];
+    float context[ROWS * FEATURES], seen[FEATURES]; // of a policy that sees
 } Case;
 
 // Rows of random numbers at times from the first to the last, with factors shown and null.
@@ -21,6 +23,7 @@ static void fill_inputs(Case *c)
     static const int64_t values[ROWS][FACTORS] = {{-1, -1}, {0, -1}, {-1, 2}, {2, 1},
                                                   {1, 0},   {0, 2},  {-1, 0}};
     for (int i = 0; i < ROWS * TINY_SIZE; i++) c->x[i] = 2.0f * sinf(1.7f * (float)(i * i % 101));
+    for (int i = 0; i < ROWS * FEATURES; i++) c->context[i] = cosf((float)(i * i % 37));
     for (int r = 0; r < ROWS; r++) {
         c->t[r] = r * (STEPS - 1) / (ROWS - 1);
         memcpy(&c->z[r * FACTORS], values[r], sizeof values[r]);
@@ -38,20 +41,45 @@ static void predict(Case *c, const Policy *policy, int network)
     assert_ok(pool_create(&pool, 1));
     assert_ok(score_work_create(&work, policy->net, ROWS));
     score_load(work, policy->params[network], pool);
-    score_forward(c->prediction, work, c->x, t, z, NULL, ROWS, pool);
+    score_forward(c->prediction, work, c->x, t, z, c->context, ROWS, pool);
     score_work_free(work);
     pool_destroy(pool);
+}
+
+// The features of frames by the encoder itself, and the inputs that they come from.
+static void encode(float *features, float *inputs, const Encoder *encoder, const float *params,
+                   const uint8_t *frames, int count)
+{
+    const EncoderConfig *config = encoder_config(encoder);
+    int pixels = config->width * config->height;
+    uint8_t *small = malloc((size_t)(3 * pixels));
+    EncoderWork *work;
+    assert_non_null(small);
+    assert_ok(encoder_work_create(&work, encoder, count, 1, false));
+    encoder_load(work, params, NULL);
+    for (int i = 0; i < count; i++) {
+        image_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, config->shrink);
+        image_input(inputs + i * 3 * pixels, small, pixels, image_jitter_none());
+    }
+    encoder_forward(features, work, inputs, count, NULL);
+    encoder_work_free(work);
+    free(small);
 }
 
 static void sample(Case *c, const Policy *policy, const char *text)
 {
     FactorTask task = task_of(policy->space, text);
     double actions[TINY_SIZE];
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 1));
-    assert_ok(policy_sample(actions, policy, &task, 1,
-                            &(PolicySampling){.seed = 3, .numbers = (uint64_t[]){4}}, pool));
-    pool_destroy(pool);
+    static uint8_t frame[TINY_FRAME];
+    static float input[TINY_FRAME];
+    const PolicySampling how = {.seed = 3, .numbers = (uint64_t[]){4}};
+    PolicyRunner *runner;
+    fill_frames(frame, 1, 2);
+    assert_ok(policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(policy_runner_sample(actions, runner, &task, policy->encoder ? frame : NULL, 1, &how,
+                                   NULL));
+    policy_runner_destroy(runner);
+    if (policy->encoder) encode(c->seen, input, policy->encoder, policy->encoder_params, frame, 1);
     sampler_noise(c->noise, 3, 4, TINY_SIZE);
     for (int i = 0; i < TINY_SIZE; i++) c->actions[i] = (float)actions[i];
     for (int i = 0; i < FACTORS; i++) c->task[i] = task.value[i];
@@ -65,7 +93,7 @@ static void agrees(const Policy *policy, const char *network, int index)
     fill_inputs(&c);
     predict(&c, policy, index);
     if (planned) sample(&c, policy, "b/m");
-    const TensorSource tensors[] = {
+    TensorSource tensors[9] = {
         {"x", TENSOR_F32, 3, {ROWS, TINY_T, TINY_D}, c.x},
         {"t", TENSOR_I64, 1, {ROWS}, c.t},
         {"z", TENSOR_I64, 2, {ROWS, FACTORS}, c.z},
@@ -74,9 +102,14 @@ static void agrees(const Policy *policy, const char *network, int index)
         {"actions", TENSOR_F32, 2, {TINY_T, TINY_D}, c.actions},
         {"task", TENSOR_I64, 1, {FACTORS}, c.task},
     };
+    int count = planned ? 7 : 4;
+    if (policy->encoder) {
+        tensors[count++] = (TensorSource){"context", TENSOR_F32, 2, {ROWS, FEATURES}, c.context};
+        tensors[count++] = (TensorSource){"seen", TENSOR_F32, 2, {1, FEATURES}, c.seen};
+    }
     Json *metadata = policy_metadata(policy, "facet onnx 1");
     if (network) json_set_string(metadata, "network_name", network);
-    assert_ok(safetensors_write("case", metadata, tensors, planned ? 7 : 4));
+    assert_ok(safetensors_write("case", metadata, tensors, count));
     assert_ok(onnx_export(policy, network, "model.onnx"));
     run_python("onnx_numpy.py", "model.onnx", "case");
 }
@@ -98,6 +131,58 @@ static void a_network_without_factors_has_no_z(void **state)
     Policy *policy = tiny_policy(POLICY_BASELINE);
     agrees(policy, NULL, 0);
     policy_destroy(policy);
+}
+
+static void a_policy_that_sees_takes_a_context(void **state)
+{
+    (void)state;
+    for (int method = POLICY_FACTORED; method <= POLICY_BASELINE; method++) {
+        Policy *policy = tiny_policy_with((PolicyMethod)method, FEATURES);
+        agrees(policy, NULL, 0);
+        policy_destroy(policy);
+    }
+}
+
+// Every kind of stem, skip and norm: the default's, ResNet's, and weights without a norm, whose
+// input has a border of another colour than zero.
+static void the_encoder_agrees(void **state)
+{
+    (void)state;
+    enum { FRAMES = 3 };
+    EncoderConfig resnet = tiny_encoder(5), plain = tiny_encoder(4);
+    resnet.shrink = 1, resnet.width = 32, resnet.height = 24;
+    resnet.stem_kernel = 7, resnet.stem_pool = true;
+    resnet.stages = 3, resnet.blocks = 2;
+    resnet.channels[1] = 16, resnet.channels[2] = 16;
+    resnet.strides[0] = 1, resnet.strides[1] = 2, resnet.strides[2] = 2;
+    plain.groups = 0, plain.stem_kernel = 5, plain.blocks = 2;
+    const EncoderConfig configs[] = {tiny_encoder(6), resnet, plain};
+    static uint8_t frames[FRAMES * TINY_FRAME];
+    static float inputs[FRAMES * TINY_FRAME], features[FRAMES * FEATURES];
+    fill_frames(frames, FRAMES, 4);
+    for (int i = 0; i < 3; i++) {
+        const EncoderConfig *config = &configs[i];
+        Policy *policy = tiny_policy_with(POLICY_FACTORED, config->features);
+        encoder_free(policy->encoder);
+        free(policy->encoder_params);
+        assert_ok(encoder_create(&policy->encoder, *config));
+        const TensorTable *table = encoder_table(policy->encoder);
+        policy->encoder_params = policy_block(table);
+        assert_non_null(policy->encoder_params);
+        fill_weights(policy->encoder_params, table, 5);
+        for (size_t k = 0; k < table->size; k++) // nothing is zero or one
+            policy->encoder_params[k] += 0.1f * sinf((float)k);
+        encode(features, inputs, policy->encoder, policy->encoder_params, frames, FRAMES);
+        const TensorSource tensors[] = {
+            {"image", TENSOR_F32, 4, {FRAMES, config->height, config->width, 3}, inputs},
+            {"features", TENSOR_F32, 2, {FRAMES, config->features}, features}};
+        Json *metadata = policy_metadata(policy, "facet onnx 1");
+        json_set_string(metadata, "network_name", "encoder");
+        assert_ok(safetensors_write("case", metadata, tensors, 2));
+        assert_ok(onnx_export(policy, "encoder", "model.onnx"));
+        run_python("onnx_numpy.py", "model.onnx", "case");
+        policy_destroy(policy);
+    }
 }
 
 static void networks_of_a_knet_go_one_by_one(void **state)
@@ -142,6 +227,14 @@ static void a_refusal_leaves_the_file_as_it_was(void **state)
                    "no network 'track=c', did you mean 'track=a'? known: null, track=a, track=b");
     assert_refused(onnx_export(one, "null", "model.onnx"),
                    "expected no name of a network, found 'null': a factored policy has one");
+    assert_refused(onnx_export(one, "encoder", "model.onnx"),
+                   "expected no name of a network, found 'encoder'");
+    Policy *seeing = tiny_policy_with(POLICY_FACTORED, FEATURES);
+    assert_refused(
+        onnx_export(seeing, "encoders", "model.onnx"),
+        "no network 'encoders': without a name it is the score network, and 'encoder' is "
+        "the other");
+    policy_destroy(seeing);
     assert_refused(onnx_export(one, NULL, "."), ".: expected a file to write, found a folder");
     assert_refused(onnx_export(one, NULL, "none/model.onnx"),
                    "none/model.onnx: cannot create: No such file or directory");
@@ -188,6 +281,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_model_agrees_with_the_network, clean_folder),
         cmocka_unit_test_teardown(a_network_without_factors_has_no_z, clean_folder),
+        cmocka_unit_test_teardown(a_policy_that_sees_takes_a_context, clean_folder),
+        cmocka_unit_test_teardown(the_encoder_agrees, clean_folder),
         cmocka_unit_test_teardown(networks_of_a_knet_go_one_by_one, clean_folder),
         cmocka_unit_test_teardown(the_same_policy_gives_the_same_bytes, clean_folder),
         cmocka_unit_test_teardown(a_refusal_leaves_the_file_as_it_was, clean_folder),
