@@ -80,28 +80,48 @@ static Status look(void *context, const GateView *view, const double *offsets, V
     return status_ok();
 }
 
-static Json *show_sight(const Sight *sights, const bool *held_out, int count, bool wanted)
+// The sums over the trials of training tasks, or of those held out.
+static Sight sum_sights(const Sight *sights, const GateTrials *trials, bool held_out)
 {
     Sight sum = {0};
-    for (int i = 0; i < count; i++)
-        for (int b = 0; b < BINS && held_out[i] == wanted; b++) {
+    for (int i = 0; i < trials->count; i++)
+        for (int b = 0; b < BINS && trials->held_out[i] == held_out; b++) {
             sum.frames[b] += sights[i].frames[b];
             sum.along[b] += sights[i].along[b];
             sum.across[b] += sights[i].across[b];
         }
-    Json *list = json_array();
-    printf("%s", wanted ? "  held out: " : "  training: ");
+    return sum;
+}
+
+static void show_sight(const char *name, const Sight *sum)
+{
+    long frames = 0;
+    for (int b = 0; b < BINS; b++) frames += sum->frames[b];
+    if (frames == 0) return;
+    printf("  %s: ", name);
     for (int b = 0; b < BINS; b++) {
-        double n = sum.frames[b] ? (double)sum.frames[b] : 1.0;
-        Json *bin = json_object();
-        json_set_number(bin, "below_m", bin_ends[b]);
-        json_set_number(bin, "frames", (double)sum.frames[b]);
-        json_set_number(bin, "along_m", sum.along[b] / n);
-        json_set_number(bin, "across_m", sum.across[b] / n);
-        json_push(list, bin);
-        printf("%s%.2f/%.2f", b ? ", " : "", sum.along[b] / n, sum.across[b] / n);
+        double n = (double)sum->frames[b];
+        if (sum->frames[b])
+            printf("%s%.2f/%.2f", b ? ", " : "", sum->along[b] / n, sum->across[b] / n);
+        else
+            printf("%s—", b ? ", " : "");
     }
     printf("\n");
+}
+
+// The last bin has no end.
+static Json *json_from_sight(const Sight *sum)
+{
+    Json *list = json_array();
+    for (int b = 0; b < BINS; b++) {
+        double n = sum->frames[b] ? (double)sum->frames[b] : 1.0;
+        Json *bin = json_object();
+        json_set_number(bin, "below_m", bin_ends[b]);
+        json_set_number(bin, "frames", (double)sum->frames[b]);
+        json_set_number(bin, "along_m", sum->along[b] / n);
+        json_set_number(bin, "across_m", sum->across[b] / n);
+        json_push(list, bin);
+    }
     return list;
 }
 
@@ -123,16 +143,16 @@ static void show_groups(const GateTrials *trials)
 static Status write_eval(const GateWorld *world, const GateTrials *trials, const Sight *sights,
                          const EvalCommand *o)
 {
+    Sight train = sum_sights(sights, trials, false), held_out = sum_sights(sights, trials, true);
     printf(
         "Error of the first offset along/across the line of sight in m, at distances below 1, 2, "
         "4,\n6, 8 m and beyond:\n");
+    show_sight("training", &train);
+    show_sight("held out", &held_out);
+    if (!o->common.json) return status_ok();
     Json *errors = json_object();
-    json_set(errors, "train", show_sight(sights, trials->held_out, trials->count, false));
-    json_set(errors, "held_out", show_sight(sights, trials->held_out, trials->count, true));
-    if (!o->common.json) {
-        json_free(errors);
-        return status_ok();
-    }
+    json_set(errors, "train", json_from_sight(&train));
+    json_set(errors, "held_out", json_from_sight(&held_out));
     Json *document = json_object();
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
