@@ -276,11 +276,11 @@ typedef struct Model {
 static const Model models[] = {
     {"zero-shot-baseline.safetensors", ZERO_SHOT, "baseline", NULL, NULL, NULL},
     {"zero-shot-factored.safetensors", ZERO_SHOT, "factored", NULL, NULL, NULL},
-    {"zero-shot-ours.safetensors", ZERO_SHOT, "factored", "1", NULL, NULL},
+    {"zero-shot-ours.safetensors", ZERO_SHOT, "factored", "0.3", NULL, NULL},
     {"oracle.safetensors", ALL_TASKS, "oracle", NULL, NULL, NULL},
     {"within-baseline.safetensors", WITHIN, "baseline", NULL, NULL, NULL},
     {"within-factored.safetensors", WITHIN, "factored", NULL, NULL, NULL},
-    {"within-ours.safetensors", WITHIN, "factored", "1", NULL, NULL},
+    {"within-ours.safetensors", WITHIN, "factored", "0.3", NULL, NULL},
     {"zero-shot-drop.safetensors", ZERO_SHOT, "factored", NULL, "venue=0.4", NULL},
     {"zero-shot-frozen.safetensors", ZERO_SHOT, "factored", NULL, NULL,
      "zero-shot-baseline.safetensors"},
@@ -546,9 +546,9 @@ int cmd_gate_study(int argc, char **argv)
     Study s = {.common = common_defaults(),
                .folder = "out/gate",
                .demos = 480,
-               .updates = 3000,
+               .updates = 2000,
                .rounds = 2,
-               .flights = 120};
+               .flights = 100};
     const Option options[] = {
         option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
         option_int("demos", &s.demos, "N", 1, 1 << 20, "the expert's flights of a protocol"),
