@@ -315,10 +315,8 @@ int cmd_gate(int argc, char **argv)
         char *full;
         int (*run)(int argc, char **argv);
     } parts[] = {
-        {"demos", "gate demos", cmd_gate_demos},
-        {"train", "gate train", cmd_gate_train},
-        {"eval", "gate eval", cmd_gate_eval},
-        {"study", "gate study", cmd_gate_study},
+        {"demos", "gate demos", cmd_gate_demos},       {"train", "gate train", cmd_gate_train},
+        {"eval", "gate eval", cmd_gate_eval},          {"study", "gate study", cmd_gate_study},
         {"certify", "gate certify", cmd_gate_certify},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
