@@ -18,9 +18,9 @@ from torch_net import THREADS, milliseconds
 
 CONFIGS = {
     "small": dict(size=(120, 160), stem=16, kernel=5, pool=False, channels=[32, 64, 64],
-                  strides=[2, 2, 1], blocks=1, groups=8, frozen=0, batch=32),
+                  strides=[2, 2, 2], blocks=1, groups=8, frozen=0, flat=(8, 10), batch=32),
     "resnet18": dict(size=(240, 320), stem=64, kernel=7, pool=True, channels=[64, 128, 256, 512],
-                     strides=[1, 2, 2, 2], blocks=2, groups=32, frozen=3, batch=8),
+                     strides=[1, 2, 2, 2], blocks=2, groups=32, frozen=3, flat=(0, 0), batch=8),
 }
 
 
@@ -42,7 +42,8 @@ class Block(nn.Module):
 
 
 class Encoder(nn.Module):
-    def __init__(self, size, stem, kernel, pool, channels, strides, blocks, groups, frozen, **_):
+    def __init__(self, size, stem, kernel, pool, channels, strides, blocks, groups, frozen,
+                 flat, **_):
         super().__init__()
         stem_unit = nn.Sequential(unit(3, stem, kernel, 2, groups), nn.ReLU())
         if pool:
@@ -54,7 +55,8 @@ class Encoder(nn.Module):
                 stage.append(Block(width, out, 1 if b else stride, groups))
                 width = out
             self.parts.append(stage)
-        self.head = nn.Linear(3 * width, 128)
+        self.flat = flat[0] * flat[1]  # pixels that the head takes whole
+        self.head = nn.Linear((3 + self.flat) * width, 128)
         for part in self.parts[:frozen]:
             part.requires_grad_(False)
 
@@ -64,6 +66,8 @@ class Encoder(nn.Module):
         p = torch.softmax(h.flatten(2), 2).reshape(h.shape)
         u, v = torch.linspace(-1, 1, h.shape[3]), torch.linspace(-1, 1, h.shape[2])
         points = [(p * u).sum((2, 3)), (p * v[:, None]).sum((2, 3)), h.mean((2, 3))]
+        if self.flat:
+            points.append(h.flatten(1))
         return self.head(torch.cat(points, 1))
 
 

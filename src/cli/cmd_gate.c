@@ -214,8 +214,10 @@ static Status present(GateTrials *trials, GateFlyer *flyer, Trail *trails, const
     }
     Json *document = document_of(trials, flyer, trails, o);
     Status status = status_ok();
-    const ReportSetup setup = {
-        .version = FACET_VERSION, .command = o->command, .seed = o->common.seed};
+    const ReportSetup setup = {.no_defaults = o->common.courses,
+                               .version = FACET_VERSION,
+                               .command = o->command,
+                               .seed = o->common.seed};
     if (!o->no_report) status = report_write_gate(o->report, document, &setup);
     if (status.ok && !o->no_report) printf("\nThe flights with camera frames: %s\n", o->report);
     if (status.ok && o->common.json) return json_write(document, o->common.json);
@@ -313,10 +315,8 @@ int cmd_gate(int argc, char **argv)
         char *full;
         int (*run)(int argc, char **argv);
     } parts[] = {
-        {"demos", "gate demos", cmd_gate_demos},
-        {"train", "gate train", cmd_gate_train},
-        {"eval", "gate eval", cmd_gate_eval},
-        {"study", "gate study", cmd_gate_study},
+        {"demos", "gate demos", cmd_gate_demos},       {"train", "gate train", cmd_gate_train},
+        {"eval", "gate eval", cmd_gate_eval},          {"study", "gate study", cmd_gate_study},
         {"certify", "gate certify", cmd_gate_certify},
     };
     enum { PARTS = sizeof parts / sizeof *parts };

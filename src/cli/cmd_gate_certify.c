@@ -46,13 +46,16 @@ static double command_of(const PlanCertificate *plan)
     return bound_value(plan->ltv) * plan->eps_s;
 }
 
-// A trained task out of each of `count` equal parts of their list, so that all factors vary.
+// A trained task out of each of `count` equal parts of their list, so that all factors vary. None
+// comes twice unless there are fewer of them.
 static FactorTask pick_task(const Policy *policy, int index, int count, Rng *rng)
 {
     const FactorSplit *trained = policy_training(policy);
     int tasks = factor_split_count(trained);
-    int at = (int)((index + rng_uniform(rng)) * tasks / count);
-    return factor_split_task(trained, at < tasks ? at : tasks - 1);
+    int first = (int)((int64_t)index * tasks / count);
+    int end = (int)((int64_t)(index + 1) * tasks / count);
+    int at = first + (int)(rng_uniform(rng) * (end - first));
+    return factor_split_task(trained, at);
 }
 
 static double row_distance(const double *a, const double *b)
@@ -94,7 +97,7 @@ static Status certify_trials(FirstPlan *plans, Certifier *certifier, const GateW
 {
     uint8_t *frame = malloc((size_t)world->camera.width * (size_t)world->camera.height * 3);
     if (!frame) return status_fail("out of memory for a frame");
-    Rng rng = rng_make(o->common.seed, 0);
+    Rng rng = rng_make(o->common.seed, UINT64_MAX); // no trial has this stream
     Status status = status_ok();
     Progress *progress = progress_begin("steps", (long)o->tasks * o->steps, o->common.quiet);
     for (int i = 0; status.ok && i < o->tasks; i++) {

@@ -158,9 +158,9 @@ int cmd_gate_train(int argc, char **argv)
 {
     TrainCommand o = {.common = common_defaults(),
                       .method = "factored",
-                      .updates = 3000,
+                      .updates = 2000,
                       .training = {.rounds = 2,
-                                   .flights = 120,
+                                   .flights = 100,
                                    .train = {.recipe = "images", .encoder = "small"}}};
     TrainOptions *train_options = &o.training.train;
     const Option options[] = {
@@ -184,7 +184,7 @@ int cmd_gate_train(int argc, char **argv)
         option_int("batch", &train_options->batch, "N", 0, 1 << 12,
                    "frames an update, 0 for the recipe's 32"),
         option_int("draws", &train_options->draws, "N", 0, 64,
-                   "of noise a frame, 0 for the recipe's 4"),
+                   "of noise a frame, 0 for the recipe's 2"),
         option_double("jitter", &train_options->jitter, "X", -1.0, 1.0,
                       "strength of random light and colour, 0 for the recipe's 1, -1 for none"),
         option_double("knee", &train_options->knee, "M", -1.0, 1e6,

@@ -88,6 +88,8 @@ int cmd_report(int argc, char **argv)
                     "of facet fly --verify --json (default: the results that ship with Facet)"),
         option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
                     "of facet gate --json (default: the results that ship with Facet)"),
+        option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
+                    "of facet gate study --json (default: the results that ship with Facet)"),
         option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
         STUDY_OPTIONS(report.study),
     };

@@ -134,7 +134,14 @@ static void head_backward(const Backward *b, Real *grads, int first, int last)
     EncoderWork *w = b->work;
     const Encoder *e = w->encoder;
     int width = encoder_pooled_width(e), features = e->config.features, rows = last - first;
-    const Real *dfeatures = b->dfeatures + (size_t)first * (size_t)features;
+    size_t at = (size_t)first * (size_t)features;
+    const Real *dfeatures = b->dfeatures + at;
+    if (e->config.norm_features) {
+        norm_backward(w->dhead + at, grads + (e->head_gamma - e->trained_from),
+                      grads + (e->head_beta - e->trained_from), dfeatures, w->head_hat + at,
+                      w->head_rstd + first, w->params + e->head_gamma, rows, features);
+        dfeatures = w->dhead + at;
+    }
     linear_backward_input(w->dpooled + (size_t)first * (size_t)width, dfeatures,
                           w->params + e->head_weight, rows, width, features);
     linear_backward_weight(grads + (e->head_weight - e->trained_from),

@@ -32,7 +32,8 @@ static const struct {
       .blocks = 1,
       .groups = 8,
       .flat = true,
-      .features = 128}},
+      .norm_features = true,
+      .features = 256}},
     {"resnet18", RESNET18(32)},
     {"resnet18-torchvision", RESNET18(0)},
 };
@@ -59,6 +60,7 @@ bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
                 a->stem_channels == b->stem_channels && a->stem_kernel == b->stem_kernel &&
                 a->stem_stride == b->stem_stride && a->stem_pool == b->stem_pool &&
                 a->stages == b->stages && a->blocks == b->blocks && a->groups == b->groups &&
+                a->flat == b->flat && a->norm_features == b->norm_features &&
                 a->frozen == b->frozen && a->features == b->features;
     for (int s = 0; same && s < a->stages; s++)
         same = a->channels[s] == b->channels[s] && a->strides[s] == b->strides[s];
@@ -203,6 +205,10 @@ static Status declare_all(Encoder *e)
     e->head_weight = declare(&d, "head.weight", width, c->features, 0, INIT_UNIFORM,
                              1.0 / sqrt((double)width), true);
     e->head_bias = declare(&d, "head.bias", c->features, 0, 0, INIT_CONSTANT, 0.0, false);
+    if (c->norm_features) {
+        e->head_gamma = declare(&d, "head.gamma", c->features, 0, 0, INIT_CONSTANT, 1.0, false);
+        e->head_beta = declare(&d, "head.beta", c->features, 0, 0, INIT_CONSTANT, 0.0, false);
+    }
     return d.status;
 }
 

@@ -2,7 +2,8 @@
 //
 //   stem     h = act(norm(conv(image)))            kernel and stride of the stem, then a max pool
 //   stage s  blocks of  h <- act(skip(h) + norm(conv(act(norm(conv(h))))))
-//   head     y = W [keypoints(h); mean(h); h] + b          h itself only where the config says so
+//   head     y = W [keypoints(h); mean(h); h] + b          h itself only where the config says so;
+//   then y <- norm(y)
 //
 // Convolutions in stages have kernel 3; a stage's first block takes its stride, and where the shape
 // changes the skip is a strided 1x1 convolution with a norm. The norm is GroupNorm, or none (the
@@ -31,11 +32,12 @@ typedef struct EncoderConfig {
     int stages;
     int channels[ENCODER_STAGES_MAX];
     int strides[ENCODER_STAGES_MAX];
-    int blocks;   // a stage
-    int groups;   // of GroupNorm; 0 for convolutions with a bias and no norm
-    int frozen;   // how many of stem, stage 1, stage 2, ... keep their weights in training
-    bool flat;    // the head takes the last activation whole as well
-    int features; // width of the result
+    int blocks;         // a stage
+    int groups;         // of GroupNorm; 0 for convolutions with a bias and no norm
+    int frozen;         // how many of stem, stage 1, stage 2, ... keep their weights in training
+    bool flat;          // the head takes the last activation whole as well
+    bool norm_features; // the result is normalised over its width
+    int features;       // width of the result
 } EncoderConfig;
 
 // "small": 160x120, shrunk by 2, trained on two cores. "resnet18": the paper's, at 320x240, with

@@ -6,6 +6,7 @@
 #include "encoder/parts.h"
 #include "math/gemm_packed.h"
 #include "nn/image_epilogue.h"
+#include "nn/layers.h"
 
 #include <assert.h>
 
@@ -158,8 +159,14 @@ static void run_head(const Pass *pass, Real *features)
     keypoints_forward(pooled, softmax, h, s);
     mean_pool_forward(pooled + 2 * s.channels, h, s);
     if (e->config.flat) image_take(pooled + ENCODER_POOLS * s.channels, h, s);
-    memcpy(features, w->params + e->head_bias, (size_t)count * sizeof *features);
-    gemm_packed(features, count, pooled, width, w->pack_head, 1, count, width, true);
+    Real *hat = work_part(w->head_hat, (size_t)count, w->train, pass->image, pass->worker);
+    Real *rstd = work_part(w->head_rstd, 1, w->train, pass->image, pass->worker);
+    Real *linear = e->config.norm_features ? hat : features;
+    memcpy(linear, w->params + e->head_bias, (size_t)count * sizeof *linear);
+    gemm_packed(linear, count, pooled, width, w->pack_head, 1, count, width, true);
+    if (e->config.norm_features)
+        norm_forward(features, hat, rstd, hat, w->params + e->head_gamma, w->params + e->head_beta,
+                     1, count);
 }
 
 static void run_image(Pass *pass, Real *features, const Real *input)

@@ -37,7 +37,7 @@ struct Encoder {
     int block_count;
     ImageShape pooled; // what the first block takes
     size_t input_pad;  // the offset of the input's border, where there is no norm
-    size_t head_weight, head_bias;
+    size_t head_weight, head_bias, head_gamma, head_beta;
     size_t trained_from;
 };
 
@@ -100,6 +100,7 @@ struct EncoderWork {
     Real *pool;                       // the activation after the max pool
     uint8_t *chosen;                  // by the max pool
     Real *softmax, *pooled;           // of the head
+    Real *head_hat, *head_rstd;       // of its norm, [features] and [1]
 
     Real *moments; // [threads][strips][groups][2]
     size_t moments_size;
@@ -109,6 +110,7 @@ struct EncoderWork {
     Real *scratch[4]; // [threads][scratch_size]: gradients of activations; the last has a border
     size_t scratch_size;
     Real *dpooled; // [images][pooled width]
+    Real *dhead;   // [images][features], before the norm
 };
 
 // Whether the backward pass reads what this level computed.

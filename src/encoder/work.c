@@ -75,12 +75,15 @@ static size_t lay_out(EncoderWork *w, Real *base)
         w->pool = carve(base, &used, slots(w, work_keeps_result(w, 0)) * image_size(e->pooled));
     w->softmax = carve(base, &used, slots(w, w->train) * softmax_size(e));
     w->pooled = carve(base, &used, slots(w, w->train) * (size_t)encoder_pooled_width(e));
+    w->head_hat = carve(base, &used, slots(w, w->train) * (size_t)e->config.features);
+    w->head_rstd = carve(base, &used, slots(w, w->train));
     w->moments = carve(base, &used, slots(w, false) * w->moments_size);
     if (!w->train) return used;
     w->shards = carve(base, &used, ENCODER_SHARDS * (e->table.size - e->trained_from));
     for (int i = 0; i < 4; i++)
         w->scratch[i] = carve(base, &used, slots(w, false) * w->scratch_size);
     w->dpooled = carve(base, &used, slots(w, true) * (size_t)encoder_pooled_width(e));
+    w->dhead = carve(base, &used, slots(w, true) * (size_t)e->config.features);
     return used;
 }
 

@@ -6,8 +6,8 @@
 //
 //   a = 1 - z^2,   b = (1 - z)^2,
 //
-// which puts both poles of the error at z: it dies out with the time constant T and without
-// overshoot.
+// which puts both poles of the error at z. A wrong first position leaves after n fixes the share
+// z^n (1 - (1 - z) n): it changes sign once, by about a ninth at most, and does not oscillate.
 #ifndef FACET_GATE_OBSERVER_H
 #define FACET_GATE_OBSERVER_H
 

@@ -37,6 +37,7 @@ Json *encoder_to_json(const EncoderConfig *config)
     for (int i = 0; i < SETTINGS; i++) json_set_number(out, settings[i].key, *settings[i].value);
     json_set_bool(out, "stem_pool", config->stem_pool);
     json_set_bool(out, "flat", config->flat);
+    json_set_bool(out, "norm_features", config->norm_features);
     for (int s = 0; s < config->stages; s++) {
         json_push_number(channels, config->channels[s]);
         json_push_number(strides, config->strides[s]);
@@ -82,6 +83,7 @@ Status encoder_from_json(EncoderConfig *config, const JsonRef *root)
     }
     TRY(json_member_bool(&config->stem_pool, root, "stem_pool"));
     TRY(json_member_bool(&config->flat, root, "flat"));
+    TRY(json_member_bool(&config->norm_features, root, "norm_features"));
     TRY(read_stages(&config->stages, config->channels, root, "channels"));
     TRY(read_stages(&strides, config->strides, root, "strides"));
     if (strides == config->stages) return status_ok();

@@ -72,14 +72,6 @@ static Name convolution(Graph *g, Name x, const char *layer)
     return turn(g, node(g, "Conv", inputs, 3, attributes, 2));
 }
 
-static Name norm(Graph *g, Name x, const char *layer)
-{
-    const Attribute attributes[] = {{.name = "axis", .kind = KIND_INT, .whole = {-1}, .count = 1},
-                                    {.name = "epsilon", .kind = KIND_FLOAT, .real = 1e-5f}};
-    return node(g, "LayerNormalization",
-                (Name[]){x, name_in(layer, "gamma"), name_in(layer, "beta")}, 3, attributes, 2);
-}
-
 static Name gather(Graph *g, Name from, Name index, int axis)
 {
     const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {axis}, .count = 1};
@@ -123,7 +115,7 @@ static Name unit(Graph *g, Name h, int block, int half)
 {
     char layer[32];
     snprintf(layer, sizeof layer, "block.%d.%d", block, half);
-    return mish(g, norm(g, convolution(g, h, layer), layer));
+    return mish(g, layer_norm(g, convolution(g, h, layer), layer));
 }
 
 static void put_network(Graph *g, const ScoreNetConfig *c)
@@ -142,7 +134,7 @@ static void put_network(Graph *g, const ScoreNetConfig *c)
         h = binary(g, "Add", h, unit(g, u, l, 1));
     }
     g->scope = "out";
-    Name out = convolution(g, mish(g, norm(g, h, "out")), "out");
+    Name out = convolution(g, mish(g, layer_norm(g, h, "out")), "out");
     put_node(g, "Identity", (Name[]){name_of("prediction")}, 1, &out, 1, NULL, 0);
 }
 

@@ -61,7 +61,8 @@ static void put_weights(const Export *x)
         const int64_t channel[] = {1, (int64_t)tensor->size, 1, 1};
         if (bordered && strcmp(tensor->name, "stem.bias") == 0)
             put_stem_bias(x);
-        else if (strcmp(part, "gamma") == 0 || strcmp(part, "beta") == 0)
+        else if (strncmp(tensor->name, "head.", 5) != 0 &&
+                 (strcmp(part, "gamma") == 0 || strcmp(part, "beta") == 0))
             put_floats(x->graph, tensor->name, channel, 4, x->params + tensor->offset);
         else
             put_tensor(x->graph, tensor, x->params, 2);
@@ -159,7 +160,7 @@ static Name stem(const Export *x)
 }
 
 // Keypoints along u, keypoints along v, means, [rows, 3 C], and where the config says so the pixels
-// themselves, as they lie in an image; then the linear layer on them.
+// themselves, as they lie in an image; then the linear layer on them, and its norm.
 static Name head(const Export *x, Name h)
 {
     Graph *g = x->graph;
@@ -177,7 +178,8 @@ static Name head(const Export *x, Name h)
     if (x->config->flat)
         parts[2] =
             binary(g, "Reshape", transpose(g, h, (int64_t[]){0, 2, 3, 1}, 4), name_of("flat"));
-    return linear(g, node(g, "Concat", parts, x->config->flat ? 3 : 2, &along, 1), "head");
+    Name y = linear(g, node(g, "Concat", parts, x->config->flat ? 3 : 2, &along, 1), "head");
+    return x->config->norm_features ? layer_norm(g, y, "head") : y;
 }
 
 void onnx_put_encoder(Graph *g, const Encoder *encoder, const float *params)

@@ -323,3 +323,11 @@ Status graph_write(Graph *g, Status status, const char *path)
     free(g->bytes.data);
     return status;
 }
+
+Name layer_norm(Graph *g, Name x, const char *layer)
+{
+    const Attribute attributes[] = {{.name = "axis", .kind = KIND_INT, .whole = {-1}, .count = 1},
+                                    {.name = "epsilon", .kind = KIND_FLOAT, .real = 1e-5f}};
+    return node(g, "LayerNormalization",
+                (Name[]){x, name_in(layer, "gamma"), name_in(layer, "beta")}, 3, attributes, 2);
+}

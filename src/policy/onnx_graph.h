@@ -60,7 +60,10 @@ Name node(Graph *graph, const char *op, const Name *inputs, int input_count,
 Name unary(Graph *graph, const char *op, Name x);
 Name binary(Graph *graph, const char *op, Name a, Name b);
 Name transpose(Graph *graph, Name x, const int64_t *order, int rank);
-Name linear(Graph *graph, Name x, const char *layer); // with layer.weight and layer.bias
+Name linear(Graph *graph, Name x, const char *layer);
+
+// The norm over the last axis with the layer's gamma and beta.
+Name layer_norm(Graph *g, Name x, const char *layer); // with layer.weight and layer.bias
 
 // ---- Constants, inputs and outputs ----------------------------------------------------------
 

@@ -29,7 +29,7 @@ static const Recipe recipes[] = {
     {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0, 0.0},
     // Section 4.1; warm-up of Diffusion Policy
     {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0, 0.0},
-    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 10, 4, 1.0, 1.0},
+    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.5, 0.5, 10, 2, 1.0, 1.0},
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 

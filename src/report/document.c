@@ -26,9 +26,11 @@ static void set_text(Json *object, const char *key, const char *text)
 
 static Json *source_of_file(Report *report, InputKind kind)
 {
-    static const char *const names[] = {"Race", "Evaluation", "Certificates",
-                                        "Verification before flight", "Single gate"};
-    static const char *const commands[] = {"race", "eval", "certify", "fly --verify", "gate"};
+    static const char *const names[] = {"Race",         "Evaluation",
+                                        "Certificates", "Verification before flight",
+                                        "Single gate",  "Single-gate study"};
+    static const char *const commands[] = {"race",         "eval", "certify",
+                                           "fly --verify", "gate", "gate study"};
     char note[1200];
     Json *out = json_object();
     InputOrigin origin = input_origin(report, kind);
@@ -73,7 +75,7 @@ static Json *document_sources(Report *report)
     Json *out = json_array();
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) {
         const void *wanted = report->race;
-        if (kind == INPUT_GATE) wanted = report->inputs[kind].document;
+        if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) wanted = report->inputs[kind].document;
         if (wanted) json_push(out, source_of_file(report, kind));
     }
     if (report->race) json_push(out, source_of_flights(report));

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double decimals(double value, double unit) { return round(value * unit) / unit; }
 
@@ -66,11 +67,18 @@ static Json *document_venue(const GateStudy *study, int index)
     return out;
 }
 
+// A file as a reader of the page may know it: folders of one machine say nothing on another.
+static const char *shown_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return path[0] == '/' ? name + 1 : path;
+}
+
 Json *document_gate(const Report *report)
 {
     JsonRef root = input_root(report, INPUT_GATE);
     Json *out = json_object(), *venues = json_array();
-    json_set_string(out, "policy", input_text(&root, "policy"));
+    json_set_string(out, "policy", shown_file(input_text(&root, "policy")));
     json_set_string(out, "mode", input_text(&root, "mode"));
     for (int i = 0; i < report->gate->venue_count; i++)
         json_push(venues, document_venue(report->gate, i));
@@ -96,7 +104,7 @@ Status report_set_gate(Report *report, const Json *gate)
 Status report_write_gate(const char *path, const Json *gate, const ReportSetup *setup)
 {
     ReportSetup alone = *setup;
-    alone.no_defaults = true;
+    alone.no_gate_file = true;
     Report *report;
     TRY(report_open(&report, NULL, &alone));
     Status status = report_set_gate(report, gate);

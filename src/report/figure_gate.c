@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 440, HEIGHT_MAX = 380, MARGIN = 6 };
+enum { WIDTH = 440, HEIGHT_MAX = 332, MARGIN = 6 };
 
 #define GRID       5.0  // m
 #define REACH      14.0 // m around the gates: what is farther out is not drawn
@@ -118,7 +118,8 @@ static void name_gate(Svg *svg, const Plot *map, const GateStudy *study, int ind
     double flat = fmax(hypot(gate->normal.x, gate->normal.y), 1e-6);
     double ax = -gate->normal.y / flat, ay = gate->normal.x / flat;
     double sign = ay > 0.3 || (ay > -0.3 && ax > 0.0) ? 1.0 : -1.0;
-    double off = study->half_width + GATE_BAR + 0.75;
+    double scale = map->width / (map->x.max - map->x.min);
+    double off = study->half_width + GATE_BAR + 11.0 / scale;
     svg_text(svg, plot_x(map, gate->center.x + sign * off * ax),
              plot_y(map, gate->center.y + sign * off * ay) + 4.5, SVG_MIDDLE, 12,
              shown ? "ink" : "muted", gate->name);

@@ -323,7 +323,8 @@ static Status fill_race(Report *report)
 static Status fill(Report *report, const ReportSetup *setup)
 {
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
-        if (report->race || kind == INPUT_GATE) TRY(input_read(report, kind, setup));
+        if (report->race || kind == INPUT_GATE || kind == INPUT_GATE_STUDY)
+            TRY(input_read(report, kind, setup));
     report->gate = gate_study_read(report);
     return report->race ? fill_race(report) : status_ok();
 }

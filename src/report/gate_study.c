@@ -46,7 +46,7 @@ static Status read_count(int *out, const JsonRef *object, const char *key)
     JsonRef at;
     double value;
     TRY(json_member(&at, object, key));
-    TRY(json_number(&value, &at, 0.0, 1e9));
+    TRY(json_number(&value, &at, 0.0, 1e6));
     if (value != floor(value)) return json_wrong(&at, "a whole number");
     *out = (int)value;
     return status_ok();

@@ -12,9 +12,12 @@
 static const struct {
     const char *id, *file;
 } kinds[INPUT_KINDS] = {
-    [INPUT_RACE] = {"race", "race.json"},          [INPUT_EVAL] = {"eval", "eval.json"},
-    [INPUT_CERTIFY] = {"certify", "certify.json"}, [INPUT_VERIFY] = {"verify", "verify.json"},
+    [INPUT_RACE] = {"race", "race.json"},
+    [INPUT_EVAL] = {"eval", "eval.json"},
+    [INPUT_CERTIFY] = {"certify", "certify.json"},
+    [INPUT_VERIFY] = {"verify", "verify.json"},
     [INPUT_GATE] = {"gate", "gate.json"},
+    [INPUT_GATE_STUDY] = {"gate-study", "gate-study.json"},
 };
 
 const char *input_name(InputKind kind) { return kinds[kind].id; }
@@ -109,7 +112,9 @@ Status input_read(Report *report, InputKind kind, const ReportSetup *setup)
         snprintf(input->path, sizeof input->path, "%s", setup->files[kind]);
         return read_document(report, input, setup->files[kind]);
     }
-    bool wanted = !setup->no_defaults && !(kind == INPUT_RACE && setup->no_race_file);
+    bool given =
+        (kind == INPUT_RACE && setup->no_race_file) || (kind == INPUT_GATE && setup->no_gate_file);
+    bool wanted = !setup->no_defaults && !given;
     if (wanted && default_place(path, input->path, kind)) return read_document(report, input, path);
     input->path[0] = '\0';
     return status_ok();

@@ -42,6 +42,7 @@ typedef enum InputKind {
     INPUT_CERTIFY,
     INPUT_VERIFY, // of facet fly --verify
     INPUT_GATE,
+    INPUT_GATE_STUDY, // of facet gate study
     INPUT_KINDS
 } InputKind;
 
@@ -94,13 +95,14 @@ typedef struct ReportSetup {
     const char *files[INPUT_KINDS]; // named by the user; NULL takes the default place
     bool no_defaults;               // NULL takes none: the study is not the shipped one
     bool no_race_file;              // the race is not read from a file
+    bool no_gate_file;              // nor are the flights through single gates
     const char *version, *command;
     uint64_t seed;
 } ReportSetup;
 
 // Reads the files, flies the expert and the plans that the files hold. A file that is named and
 // cannot be read, or is not JSON, fails. The race must outlive the report. Without a race the
-// report is of the single-gate study alone, and no other file is read.
+// report is of the single-gate study alone, and no file of races is read.
 Status report_open(Report **report, const Race *race, const ReportSetup *setup);
 void report_close(Report *report);
 
@@ -134,7 +136,8 @@ int report_policy_method(const Policy *policy, PolicyMode mode);
 // caller's.
 Status report_set_gate(Report *report, const Json *gate);
 
-// Writes a page of the single-gate study alone, from the document that facet gate makes.
+// Writes a page of the single-gate study alone: the flights of the document that facet gate makes,
+// and the tables of the study that ships with Facet.
 Status report_write_gate(const char *path, const Json *gate, const ReportSetup *setup);
 
 // All of the page's data. Reading it may add notes.

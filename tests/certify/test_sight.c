@@ -2,7 +2,7 @@
 // central differences in double, the plans are the runner's, and bounds hold in the data's units
 // too; the same bits on any number of threads; refusals.
 #define FACET_REAL_DOUBLE
-#include "policy/seeing.h"
+#include "policy/policies.h"
 
 #include "certify/ltv.h"
 #include "math/gemm.h"
@@ -11,65 +11,38 @@
 #include <facet/certify.h>
 #include <facet/rng.h>
 
-enum { STEPS = 7, T = 6, D = 3, N = T * D, WIDTH = 36, HEIGHT = 28, BYTES = WIDTH * HEIGHT * 3 };
+enum { STEPS = 7, T = TINY_T, D = TINY_D, N = TINY_SIZE, FEATURES = 6 };
 
 typedef struct Fixture {
-    FactorSpace *space;
     Policy *policy;
     ThreadPool *pool;
     FactorTask task;
     int z[2];
-    uint8_t frame[BYTES];
-    float features[16];
-    double context[16]; // the same
+    uint8_t frame[TINY_FRAME];
+    double context[FEATURES]; // its features
 } Fixture;
-
-static Policy *small_policy(const FactorSpace *space, PolicyMethod method, double knee)
-{
-    static const char *const trained[] = {"a/s", "a/m", "b/s", "b/l"};
-    const Seeing seeing = {.method = method,
-                           .space = space,
-                           .trained = trained,
-                           .trained_count = 4,
-                           .horizon = T,
-                           .dim = D,
-                           .width = WIDTH,
-                           .height = HEIGHT,
-                           .shrink = 2,
-                           .knee = knee};
-    return seeing_policy(&seeing);
-}
-
-static void fill_frame(uint8_t *frame, uint64_t seed)
-{
-    Rng rng = rng_make(seed, 3);
-    for (int i = 0; i < BYTES; i++)
-        frame[i] = (uint8_t)(127.0 + 100.0 * sin(0.01 * (double)i * (double)seed) +
-                             20.0 * rng_uniform(&rng));
-}
 
 static void setup(Fixture *f, double knee, int threads)
 {
-    assert_ok(factor_space_from_json(&f->space, "{\"x\":[\"a\",\"b\"],\"y\":[\"s\",\"m\",\"l\"]}",
-                                     "test"));
-    f->policy = small_policy(f->space, POLICY_FACTORED, knee);
-    assert_ok(factor_task_parse(&f->task, f->space, "b/m", FACTOR_MISSING_REFUSED));
+    float features[FEATURES];
+    Sight *sight;
+    f->policy = tiny_policy_with(POLICY_FACTORED, FEATURES);
+    f->policy->normalizer->knee = knee;
+    f->task = task_of(f->policy->space, "b/m");
     f->z[0] = f->task.value[0], f->z[1] = f->task.value[1];
     assert_ok(pool_create(&f->pool, threads));
-    fill_frame(f->frame, 1);
-    Sight *sight;
+    fill_frames(f->frame, 1, 1);
     assert_ok(
         sight_create(&sight, f->policy->encoder, f->policy->encoder_params, 1, threads, f->pool));
-    sight_features(f->features, sight, f->frame, 1, f->pool);
+    sight_features(features, sight, f->frame, 1, f->pool);
     sight_free(sight);
-    for (int i = 0; i < f->policy->net->config.context; i++) f->context[i] = (double)f->features[i];
+    for (int i = 0; i < FEATURES; i++) f->context[i] = (double)features[i];
 }
 
 static void teardown(Fixture *f)
 {
     pool_destroy(f->pool);
     policy_destroy(f->policy);
-    factor_space_destroy(f->space);
 }
 
 static double largest(const double *a, int count)
@@ -243,7 +216,7 @@ static void a_frame_decides_at_any_number_of_threads(void **state)
         assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
         for (int i = 0; i < 2; i++) {
             PlanCertificate c;
-            fill_frame(f.frame, (uint64_t)(1 + i));
+            fill_frames(f.frame, 1, 1 + i);
             assert_ok(certifier_look(certifier, f.frame));
             assert_ok(certifier_plan(&c, certifier, f.task, 1, NULL));
             if (threads == 1) first[i] = c;
@@ -284,8 +257,7 @@ static void the_bound_of_a_row_is_below_that_of_the_plan(void **state)
     }
     for (int row = 0; row < T; row++) {
         CertifyBound bound = certifier_row_bound(certifier, row);
-        double moved = sqrt(e[row * D] * e[row * D] + e[row * D + 1] * e[row * D + 1] +
-                            e[row * D + 2] * e[row * D + 2]);
+        double moved = hypot(e[row * D], e[row * D + 1]);
         assert_int_equal(bound.step, -1);
         assert_true(moved <= bound.value && bound.value < c.path.value);
     }
@@ -352,7 +324,7 @@ static void what_has_no_certificate_is_refused(void **state)
     assert_refused(
         certify_diagnostics(&diagnostics, f.policy, &f.task, actions, 1, 5, 1, f.pool, NULL),
         "a policy that sees has no certificate without a frame");
-    Policy *baseline = small_policy(f.space, POLICY_BASELINE, 0.0);
+    Policy *baseline = tiny_policy_with(POLICY_BASELINE, FEATURES);
     assert_refused(certifier_create(&certifier, baseline, STEPS, f.pool), "no factors");
     policy_destroy(baseline);
     teardown(&f);

@@ -108,6 +108,15 @@ static void test_gradients(void **state)
     check_all(tiny);
 }
 
+static void test_gradients_flat(void **state)
+{
+    (void)state;
+    EncoderConfig config = tiny;
+    config.flat = config.norm_features = true;
+    assert_false(encoder_config_equal(&config, &tiny));
+    check_all(config);
+}
+
 // The other shape: a pooled stem, two blocks a stage, one of them with an identity skip.
 static EncoderConfig deep(void)
 {
@@ -207,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_gradients_flat),
         cmocka_unit_test(test_gradients_deep),
         cmocka_unit_test(test_gradients_without_norm),
         cmocka_unit_test(test_input_pad_is_constant),

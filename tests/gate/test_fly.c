@@ -78,7 +78,7 @@ static void test_labels_are_what_the_expert_flies(void **unused)
     gate_world_destroy(world);
 }
 
-// From a wild state the labels stay finite and lead back towards the gate.
+// From a wild state the labels stay finite.
 static void test_labels_of_wild_states(void **unused)
 {
     (void)unused;
@@ -108,8 +108,8 @@ static void test_labels_of_wild_states(void **unused)
 
 // ---- The observer -------------------------------------------------------------------------------
 
-// With perfect fixes and a perfect gyro a wrong start is forgotten with the time constant, without
-// overshoot, while the vehicle flies a curve.
+// With perfect fixes and a perfect gyro a wrong start is forgotten while the vehicle flies a curve,
+// and overshoots by no more than a fifth.
 static void test_the_observer_converges(void **unused)
 {
     (void)unused;
@@ -200,7 +200,7 @@ static void test_lost_attitude_and_obstacles(void **unused)
     gate_world_destroy(world);
 }
 
-// Through another gate first, which is neither success nor crash, and then through the right one.
+// A dash through another gate is neither success nor crash.
 static void test_another_gate_is_just_air(void **unused)
 {
     (void)unused;

@@ -117,7 +117,7 @@ static void test_spawns_keep_to_their_ranges(void **unused)
         double turned = fabs(remainder(atan2(nose.y, nose.x) - bearing, 2.0 * FACET_PI));
         assert_between(distance, 3.0 - 1e-9, 10.0);
         assert_less(azimuth, 0.25 * FACET_PI + 1e-9);
-        assert_less(turned, 25.0 / 180.0 * FACET_PI + 1e-9);
+        assert_less(turned, world->heading_error + 1e-9);
         assert_less(fabs(pos.z - gate.center.z), 0.7 + 1e-9);
         assert_true(pos.z >= 0.8 - 1e-9);
         assert_near(nose.z, 0.0, 1e-12); // level

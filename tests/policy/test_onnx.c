@@ -157,7 +157,7 @@ static void the_encoder_agrees(void **state)
     resnet.strides[0] = 1, resnet.strides[1] = 2, resnet.strides[2] = 2;
     plain.groups = 0, plain.stem_kernel = 5, plain.blocks = 2;
     EncoderConfig flat = tiny_encoder(6);
-    flat.flat = true;
+    flat.flat = flat.norm_features = true;
     const EncoderConfig configs[] = {tiny_encoder(6), resnet, plain, flat};
     static uint8_t frames[FRAMES * TINY_FRAME];
     static float inputs[FRAMES * TINY_FRAME], features[FRAMES * FEATURES];

@@ -144,6 +144,41 @@ static void tables_have_rates_intervals_and_the_papers(void **state)
     json_free(document);
 }
 
+// facet gate study writes its tables as a document of their own, which counts first.
+static void a_study_may_have_its_own_file(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *path = strdup(scratch_write(
+        &scratch, "study.json",
+        "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":\"zero-shot\",\"title\":\"Z\","
+        "\"rows\":[{\"method\":\"Ours\",\"train\":{\"trials\":4,\"success\":3,\"crash\":1,"
+        "\"timeout\":0},\"held_out\":{\"trials\":0,\"success\":0,\"crash\":0,\"timeout\":0},"
+        "\"paper\":{}}]}],\"ablations\":[]}"));
+    for (int with = 0; with < 2; with++) {
+        const ReportSetup setup = {
+            .files = {[INPUT_GATE] = with ? SAMPLE_GATE : NULL, [INPUT_GATE_STUDY] = path},
+            .no_defaults = true,
+            .version = "1",
+            .command = "facet report"};
+        Report *report;
+        assert_ok(report_open(&report, NULL, &setup));
+        Json *made = report_document(report), *document = read_again(made);
+        JsonRef root = json_root(document, "document");
+        JsonRef table = entry_of(document, "tables", "gate-protocol-1");
+        assert_int_equal(length_of(&root, "messages"), 0);
+        assert_int_equal(length_of(&root, "tables"), 1 + with);
+        assert_int_equal(length_of(&table, "rows"), 1);
+        assert_near(number_in(&table, 0, "Success (%)"), 75.0, 1e-12);
+        assert_string_equal(chars_of(&table, "command"), "facet gate study");
+        json_free(document);
+        json_free(made);
+        report_close(report);
+    }
+    free(path);
+    scratch_end(&scratch);
+}
+
 static void it_stands_beside_a_race(void **state)
 {
     (void)state;
@@ -176,7 +211,8 @@ static void a_page_of_a_run_needs_no_file(void **state)
     (void)state;
     Scratch scratch = scratch_begin();
     char *path = strdup(scratch_path(&scratch, "gate.html"));
-    const ReportSetup setup = {.version = "1.2.3", .command = "facet gate", .seed = 1};
+    const ReportSetup setup = {
+        .no_defaults = true, .version = "1.2.3", .command = "facet gate", .seed = 1};
     const double places[] = {0, -4, 1.8, 0, -2, 1.8, 0, 1, 1.8};
     Json *gate = json_object(), *venues = json_object(), *counts = json_object();
     Json *gates = json_array(), *one = json_object(), *flights = json_array();
@@ -244,7 +280,7 @@ static const struct {
     {"{\"venues\":{\"pool\":{\"trials\":2,\"success\":1.5}}," GATES "\"flights\":[]}",
      ": venues.pool.success: expected a whole number, found 1.5, left out"},
     {"{\"venues\":{\"pool\":{\"trials\":-2}}," GATES "\"flights\":[]}",
-     ": venues.pool.trials: expected a number from 0 to 1e+09, found -2, left out"},
+     ": venues.pool.trials: expected a number from 0 to 1e+06, found -2, left out"},
     {"{\"venues\":{\"pool\":" COUNTS "},\"gates\":{},\"flights\":[]}",
      ": gates: expected a list, found an object, left out"},
     {"{\"venues\":{\"pool\":" COUNTS "},\"gates\":[{\"name\":\"3\",\"center\":[0,0]}],\"flights\":"
@@ -282,7 +318,7 @@ static const struct {
     {"{\"venues\":{\"pool\":" COUNTS "}," GATES
      "\"flights\":[],\"study\":{\"protocols\":[{\"name\":"
      "\"zero-shot\",\"rows\":[{\"method\":\"Factored\",\"train\":{\"trials\":\"many\"}}]}]}}",
-     ": study.protocols[0].rows[0].train.trials: expected a number from 0 to 1e+09, found "
+     ": study.protocols[0].rows[0].train.trials: expected a number from 0 to 1e+06, found "
      "\"many\", left out"},
 };
 
@@ -377,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(venues_have_their_counts_and_frames),
         cmocka_unit_test(tables_have_rates_intervals_and_the_papers),
+        cmocka_unit_test(a_study_may_have_its_own_file),
         cmocka_unit_test(it_stands_beside_a_race),
         cmocka_unit_test(a_page_of_a_run_needs_no_file),
         cmocka_unit_test(a_broken_field_is_one_line),

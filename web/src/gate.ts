@@ -29,7 +29,7 @@ export function gateResult(gate: SingleGate): HTMLElement {
   const unseen = known.filter((venue) => venue.heldOut);
   if (known.length === 0) return h('p', { class: 'result' }, 'The results hold no counts of trials.');
   return h('p', { class: 'result' },
-    ...(seen.length ? ['Through the gate: ', ...score(seen), ` in the ${counted(seen.length, 'venue')} of training`] : []),
+    ...(seen.length ? ['Through the gate: ', ...score(seen), ` in ${unseen.length ? `the ${counted(seen.length, 'venue')} of training` : counted(seen.length, 'venue')}`] : []),
     ...unseen.flatMap((venue, i): Child[] => [
       i || seen.length ? ', ' : 'Through the gate: ', ...score([venue]), ` in ${venue.name}, which no training saw`]),
     '.');
@@ -88,9 +88,10 @@ function frameList(venue: Venue): Child[] {
 
 function venueRow(report: Report, venue: Venue): HTMLElement {
   const figure = report.figures.find((entry) => entry.id === venue.figure);
+  const split = report.gate?.venues.some((entry) => entry.heldOut);
   const tag = venue.heldOut
     ? h('span', { class: 'tag' }, 'zero-shot')
-    : h('span', { class: 'plain-tag' }, 'training');
+    : split && h('span', { class: 'plain-tag' }, 'training');
   return h('section', { class: 'panel venue', 'data-venue': venue.name, 'aria-label': `Flights in ${venue.name}` },
     h('div', { class: 'venue-head' }, h('h3', {}, `${venue.name} `, tag), ...summary(venue)),
     figure ? figureElement({ ...figure, caption: '' }) : h('p', { class: 'missing' }, 'There are no flights to draw.'),
@@ -116,7 +117,9 @@ export function venueElements(report: Report): { elements: HTMLElement[]; figure
   const gate = report.gate;
   if (!gate) return { elements: [], figures: new Set() };
   const alone = report.tasks.length === 0;
-  const policy = gate.policy && `Policy: ${gate.policy}${gate.mode && `, ${gate.mode} inference`}.`;
+  const policy = gate.policy === 'expert'
+    ? 'The expert flies, on the true state.'
+    : gate.policy && `Policy: ${gate.policy}${gate.mode && `, ${gate.mode} inference`}.`;
   return {
     elements: [
       h('div', { class: 'gate-lead' },

@@ -1,0 +1,220 @@
+// Collecting: labels for every frame, whoever flies; the same frames at any number of threads.
+#include "gates.h"
+#include "scratch.h"
+
+#include <facet/image_set.h>
+
+enum { LABEL = GATE_HORIZON * GATE_DIM };
+
+static GateWorld *small_world(void)
+{
+    GateWorld *world = shipped_world();
+    world->camera.width = 32, world->camera.height = 24;
+    world->time_out = 4.0;
+    return world;
+}
+
+// What a sink has seen, in order.
+typedef struct Kept {
+    int flights, frames, expert;
+    int last; // flight
+    uint64_t sum;
+    double nearest; // m, least first offset
+} Kept;
+
+static void mix(uint64_t *sum, const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    for (size_t i = 0; i < size; i++) *sum = *sum * 1099511628211u + bytes[i];
+}
+
+static Status keep(void *context, const GateFrames *frames)
+{
+    Kept *kept = context;
+    assert_true(frames->flight > kept->last);
+    assert_int_equal(frames->width, 16);
+    assert_int_equal(frames->height, 12);
+    assert_true(frames->count <= frames->result.frames);
+    for (int i = 0; i < frames->count; i++) {
+        const double *o = frames->offsets + i * LABEL;
+        kept->nearest = fmin(kept->nearest, vec3_norm(vec3(o[0], o[1], o[2])));
+    }
+    mix(&kept->sum, frames->rgb, (size_t)frames->count * 16 * 12 * 3);
+    mix(&kept->sum, frames->offsets, (size_t)frames->count * LABEL * sizeof(double));
+    kept->last = frames->flight;
+    kept->frames += frames->count;
+    kept->expert += frames->expert;
+    kept->flights++;
+    return status_ok();
+}
+
+static Status make_shifted(GatePilot *pilot, void *context, int worker)
+{
+    (void)worker;
+    *pilot = shifted(context);
+    return status_ok();
+}
+
+static Kept collect(const GateWorld *world, const GateCollection *collection, const GateCrew *crew,
+                    int threads)
+{
+    Kept kept = {.last = -1, .nearest = INFINITY};
+    const GateSink sink = {.add = keep, .context = &kept};
+    ThreadPool *pool;
+    assert_ok(pool_create(&pool, threads));
+    assert_ok(gate_collect(&sink, world, collection, crew, pool, NULL));
+    pool_destroy(pool);
+    return kept;
+}
+
+static void test_threads_change_nothing(void **unused)
+{
+    (void)unused;
+    GateWorld *world = small_world();
+    FactorTask tasks[7];
+    for (int i = 0; i < 7; i++) tasks[i] = factor_task_at(world->space, 17 * i);
+    GateCollection collection = gate_collection_defaults();
+    collection.tasks = tasks;
+    collection.task_count = 7;
+    collection.flights = 21; // more than a block
+    collection.seed = 3;
+    ShiftedPilot pilot = {.world = world, .shift = {0.2, 0.1, 0.1}, .sees = true};
+    GateCrew crew = {.make = make_shifted, .context = &pilot};
+    collection.expert_share = 0.5;
+    Kept one = collect(world, &collection, &crew, 1), two = collect(world, &collection, &crew, 2);
+    assert_int_equal(one.flights, 21);
+    assert_true(one.expert > 3 && one.expert < 18);
+    assert_true(one.frames > 21 * 10);
+    assert_less(one.nearest, 1.0);
+    assert_true(one.sum == two.sum);
+    assert_int_equal(one.frames, two.frames);
+    // Without a crew the expert flies all, and another seed is another set.
+    collection.flights = 3;
+    one = collect(world, &collection, NULL, 2);
+    assert_int_equal(one.expert, 3);
+    collection.seed = 4;
+    two = collect(world, &collection, NULL, 2);
+    assert_true(one.sum != two.sum);
+    gate_world_destroy(world);
+}
+
+// Labels are true whoever flies: a pilot that is wrong about its place gets the expert's offsets.
+typedef struct Labels {
+    double first[LABEL]; // of the first frame
+    int frames;
+} Labels;
+
+static Status keep_labels(void *context, const GateFrames *frames)
+{
+    Labels *labels = context;
+    memcpy(labels->first, frames->offsets, sizeof labels->first);
+    labels->frames = frames->count;
+    return status_ok();
+}
+
+static void test_labels_are_true_whoever_flies(void **unused)
+{
+    (void)unused;
+    GateWorld *world = small_world();
+    FactorTask task = task_of(world, "piazza/white/4/-1");
+    GateCollection collection = gate_collection_defaults();
+    collection.tasks = &task;
+    collection.task_count = 1;
+    collection.seed = 12;
+    collection.expert_share = 0.0;
+    ShiftedPilot pilot = {.world = world, .shift = {0.5, 0.0, 0.3}, .sees = true};
+    GateCrew crew = {.make = make_shifted, .context = &pilot};
+    Labels labels;
+    const GateSink sink = {.add = keep_labels, .context = &labels};
+    ThreadPool *pool;
+    assert_ok(pool_create(&pool, 1));
+    assert_ok(gate_collect(&sink, world, &collection, &crew, pool, NULL));
+    GateTrial trial;
+    double expected[LABEL];
+    assert_ok(gate_trial(&trial, world, task, 12, 0));
+    gate_expert_offsets(expected, world, task, &trial.start);
+    for (int i = 0; i < LABEL; i++) assert_near(labels.first[i], expected[i], 1e-12);
+    pool_destroy(pool);
+    gate_world_destroy(world);
+}
+
+// An upset and disturbed expert shows how to recover: it mostly still gets through.
+static void test_disturbed_experts_recover(void **unused)
+{
+    (void)unused;
+    enum { FLIGHTS = 40 };
+    GateWorld *world = shipped_world();
+    world->camera.width = 8, world->camera.height = 8;
+    GateCollection defaults = gate_collection_defaults();
+    GatePilot expert = gate_expert(world);
+    int passed = 0;
+    double error = 0.0;
+    for (int i = 0; i < FLIGHTS; i++) {
+        GateTrial trial;
+        GateFlight flight;
+        assert_ok(gate_trial(&trial, world, factor_task_at(world->space, 3 * i), 2, (uint64_t)i));
+        trial.disturbance = defaults.disturbance;
+        trial.start.vel_world = vec3(i % 2 ? 1.0 : -1.0, 0.5, 0.0);
+        assert_ok(gate_fly(&flight, world, &trial, &expert, NULL));
+        passed += flight.end == GATE_SUCCESS;
+        error += flight.estimate_error / FLIGHTS;
+    }
+    assert_true(passed >= FLIGHTS * 8 / 10);
+    assert_between(error, 0.1, 1.0);
+    gate_world_destroy(world);
+}
+
+static void test_files(void **unused)
+{
+    (void)unused;
+    GateWorld *world = small_world();
+    FactorTask tasks[2] = {task_of(world, "Field/red/1/+1"), task_of(world, "pool/blue/5/-1")};
+    GateCollection collection = gate_collection_defaults();
+    collection.tasks = tasks;
+    collection.task_count = 2;
+    collection.flights = 4;
+    ThreadPool *pool;
+    assert_ok(pool_create(&pool, 2));
+    Scratch scratch = scratch_begin();
+    const char *path = scratch_path(&scratch, "collected.h5");
+    assert_ok(gate_collect_file(path, world, &collection, NULL, pool, NULL));
+    ImageSet *set;
+    const char *paths[] = {path};
+    assert_ok(image_set_open(&set, paths, 1));
+    ImageShape shape = image_set_shape(set);
+    assert_int_equal(shape.width, 16);
+    assert_int_equal(shape.height, 12);
+    assert_int_equal(shape.horizon, GATE_HORIZON);
+    assert_int_equal(shape.dim, GATE_DIM);
+    assert_true(factor_space_equal(image_set_space(set), world->space));
+    int64_t count = image_set_count(set);
+    assert_true(count > 40);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(factor_task_equal(image_set_task(set, i), tasks[image_set_flight(set, i) % 2]));
+    assert_int_equal(image_set_flight(set, count - 1), 3);
+    image_set_close(set);
+    remove(path);
+    // A wrong setting leaves no file.
+    collection.shrink = 7;
+    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL),
+                   "shrink: expected a divisor of 32 and 24, found 7");
+    collection.shrink = 0;
+    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found 0");
+    collection.shrink = 2, collection.task_count = 0;
+    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found none");
+    assert_int_equal(access(path, F_OK), -1);
+    scratch_end(&scratch);
+    pool_destroy(pool);
+    gate_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_labels_are_true_whoever_flies),
+        cmocka_unit_test(test_disturbed_experts_recover),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
