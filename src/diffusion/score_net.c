@@ -74,12 +74,9 @@ static Status declare_all(ScoreNet *net)
     const ScoreNetConfig *c = &net->config;
     Declare d = {net, status_ok()};
     char name[TENSOR_NAME_MAX];
-    // Beside a context, which differs from row to row, values start out nearly alike.
-    double spread = c->context ? 0.1 : 1.0;
     for (int i = 0; i < c->factors; i++) {
         snprintf(name, sizeof name, "embed.%d", i);
-        net->embed[i] =
-            declare(&d, name, c->values[i] + 1, c->embed, 0, INIT_NORMAL, spread, false);
+        net->embed[i] = declare(&d, name, c->values[i] + 1, c->embed, 0, INIT_NORMAL, 1.0, false);
     }
     net->cond1_weight = weight(&d, "cond.0.weight", score_cond_in(c), c->cond, 0);
     net->cond1_bias = vector(&d, "cond.0.bias", c->cond, 0.0);

@@ -1,5 +1,5 @@
-// Updates of a policy that sees: it learns where things are, the same bits on any number of threads,
-// frozen parts that stay, and wrong settings. Whole trainings are in test_train_images.c.
+// Updates of a policy that sees: it learns where things are, the same bits on any number of
+// threads, frozen parts that stay, and wrong settings. Whole trainings are in test_train_images.c.
 #include "policies.h"
 #include "policy/image_trainer.h"
 

@@ -132,11 +132,13 @@ static void weights_of_another_encoder_are_refused(void **state)
         {"{\"width\":16.5}", "width: expected a whole number"},
         {"{\"width\":16,\"height\":12,\"shrink\":2,\"stem_channels\":8,\"stem_kernel\":3,"
          "\"stem_stride\":2,\"blocks\":1,\"groups\":4,\"frozen\":0,\"features\":6,"
-         "\"stem_pool\":false,\"flat\":false,\"norm_features\":false,\"channels\":[8],\"strides\":[2,1]}",
+         "\"stem_pool\":false,\"flat\":false,\"norm_features\":false,\"channels\":[8],\"strides\":["
+         "2,1]}",
          "as many strides as channels"},
         {"{\"width\":16,\"height\":12,\"shrink\":2,\"stem_channels\":8,\"stem_kernel\":3,"
          "\"stem_stride\":2,\"blocks\":1,\"groups\":3,\"frozen\":0,\"features\":6,"
-         "\"stem_pool\":false,\"flat\":false,\"norm_features\":false,\"channels\":[8],\"strides\":[2]}",
+         "\"stem_pool\":false,\"flat\":false,\"norm_features\":false,\"channels\":[8],\"strides\":["
+         "2]}",
          "wrong: encoder: expected channels of the stem that 3 groups divide, found 8"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
