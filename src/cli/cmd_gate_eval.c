@@ -161,11 +161,11 @@ static Status evaluate(const GateWorld *world, const Policy *policy, const EvalC
     GateTrials trials = {0};
     GateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
     TRY(policy_mode_parse(&flyer.how.mode, o->mode));
-    TRY(choose(&trials, world, policy, o));
-    Sight *sights = calloc((size_t)trials.count, sizeof *sights);
-    GateWatch *watches = calloc((size_t)trials.count, sizeof *watches);
-    Status status =
-        sights && watches ? status_ok() : status_fail("out of memory for %d trials", trials.count);
+    Status status = choose(&trials, world, policy, o);
+    Sight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
+    GateWatch *watches = calloc((size_t)trials.count + 1, sizeof *watches);
+    if (status.ok && !(sights && watches))
+        status = status_fail("out of memory for %d trials", trials.count);
     for (int i = 0; status.ok && i < trials.count; i++) {
         sights[i].world = world;
         watches[i] = (GateWatch){.frame = look, .context = &sights[i]};
