@@ -332,14 +332,14 @@ static void encoders_that_do_not_fit_are_refused(void **state)
     options.encoder_from = "missing";
     assert_refused(train(&summary, 1, "policy", &options), "missing");
 
-    // One that differs from 'small' in a stride, by its file.
+    // One that differs from 'small' in how it shrinks frames, by its file.
     options.encoder_from = NULL;
     options.updates = 1;
     Policy *policy;
     assert_ok(train(&summary, 1, "small", &options));
     assert_ok(policy_load(&policy, "small"));
     EncoderConfig other = *encoder_config(policy->encoder);
-    other.strides[2] = 1;
+    other.shrink = 1;
     encoder_free(policy->encoder);
     assert_ok(encoder_create(&policy->encoder, other));
     assert_ok(policy_save(policy, "other", POLICY_FP32));
