@@ -205,7 +205,9 @@ static Json *document_of(const GateTrials *trials, const GateFlyer *flyer, Trail
 static Status present(GateTrials *trials, GateFlyer *flyer, Trail *trails, const GateCommand *o)
 {
     const GateWorld *world = flyer->world;
-    printf("%s, %s, %g s to a trial:\n\n", flyer->policy ? o->policy : "The expert",
+    const char *slash = o->policy ? strrchr(o->policy, '/') : NULL;
+    const char *name = slash ? slash + 1 : o->policy;
+    printf("%s, %s, %g s to a trial:\n\n", flyer->policy ? name : "The expert",
            flyer->policy ? o->mode : "on the true state", world->time_out);
     show_gate_venues(world, trials);
     for (int v = 0; v < world->venue_count && !o->no_report; v++) {

@@ -155,8 +155,16 @@ static int train_model(const Study *s, const Model *model)
     return step_run(&step, cmd_gate_train);
 }
 
-// The paper's numbers of trials: 180 in the training venues and 120 in pool, for ablations pool
-// alone. Within-venue, 120 of training tasks and 200 of held-out ones.
+static void add_trials(Step *step, const char *option, int asked, int usual)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%d", asked && usual ? asked : usual);
+    step_pair(step, option, number);
+}
+
+// The paper's numbers of trials: 180 in the training venues and 120 in pool. Within-venue, 120 of
+// training tasks and 200 of held-out ones. Ablations fly in pool alone, but for the null venue: a
+// venue that was never seen is null already, so that is flown in the venues of training.
 static int evaluate_row(const Study *s, const Row *row)
 {
     static Step step;
@@ -171,11 +179,10 @@ static int evaluate_row(const Study *s, const Row *row)
     step_pair(&step, "--mode", row->mode);
     if (row->open) step_pair(&step, "--open", row->open);
     add_hold_outs(&step, grouping);
-    if (row->protocol == ALL_TASKS)
-        step_pair(&step, "--train", "0");
-    else
-        step_number(&step, "--train", s->train ? s->train : train);
-    step_number(&step, "--held-out", s->held_out ? s->held_out : held_out);
+    if (row->protocol == ALL_TASKS && row->open) held_out = 0;
+    if (row->protocol == ALL_TASKS && !row->open) train = 0;
+    add_trials(&step, "--train", s->train, train);
+    add_trials(&step, "--held-out", s->held_out, held_out);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_pair(&step, "--json", json);
     step_common(&step, &s->common);
