@@ -41,42 +41,27 @@ static Status check(const ScoreNetConfig *c)
     return expect("a context width", c->context, 0, 4096);
 }
 
-// The declarations go through one function that notes the offset of each tensor.
-typedef struct Declare {
-    ScoreNet *net;
-    Status status;
-} Declare;
-
-static size_t declare(Declare *d, const char *name, int a, int b, int c, TensorInit init,
-                      double scale, bool decay)
-{
-    if (!d->status.ok) return 0;
-    int shape[3] = {a, b, c};
-    int rank = c > 0 ? 3 : b > 0 ? 2 : 1;
-    d->status = tensor_add(&d->net->table, name, rank, shape, init, scale, decay);
-    return d->status.ok ? d->net->table.tensors[d->net->table.count - 1].offset : 0;
-}
-
-static size_t weight(Declare *d, const char *name, int a, int b, int c)
+static size_t weight(TensorDeclare *d, const char *name, int a, int b, int c)
 {
     // Uniform in 1/sqrt(fan in), as PyTorch initialises linear and convolution layers.
     int fan_in = c > 0 ? a * b : a;
-    return declare(d, name, a, b, c, INIT_UNIFORM, 1.0 / sqrt((double)fan_in), true);
+    return tensor_declare(d, name, a, b, c, INIT_UNIFORM, 1.0 / sqrt((double)fan_in), true);
 }
 
-static size_t vector(Declare *d, const char *name, int size, double value)
+static size_t vector(TensorDeclare *d, const char *name, int size, double value)
 {
-    return declare(d, name, size, 0, 0, INIT_CONSTANT, value, false);
+    return tensor_declare(d, name, size, 0, 0, INIT_CONSTANT, value, false);
 }
 
 static Status declare_all(ScoreNet *net)
 {
     const ScoreNetConfig *c = &net->config;
-    Declare d = {net, status_ok()};
+    TensorDeclare d = {&net->table, status_ok()};
     char name[TENSOR_NAME_MAX];
     for (int i = 0; i < c->factors; i++) {
         snprintf(name, sizeof name, "embed.%d", i);
-        net->embed[i] = declare(&d, name, c->values[i] + 1, c->embed, 0, INIT_NORMAL, 1.0, false);
+        net->embed[i] =
+            tensor_declare(&d, name, c->values[i] + 1, c->embed, 0, INIT_NORMAL, 1.0, false);
     }
     net->cond1_weight = weight(&d, "cond.0.weight", score_cond_in(c), c->cond, 0);
     net->cond1_bias = vector(&d, "cond.0.bias", c->cond, 0.0);
@@ -86,7 +71,8 @@ static Status declare_all(ScoreNet *net)
     net->film_bias = vector(&d, "film.bias", c->blocks * 2 * c->channels, 0.0);
     net->in_weight = weight(&d, "in.weight", 3, c->dim, c->channels);
     net->in_bias = vector(&d, "in.bias", c->channels, 0.0);
-    net->position = declare(&d, "position", c->horizon, c->channels, 0, INIT_NORMAL, 0.1, false);
+    net->position =
+        tensor_declare(&d, "position", c->horizon, c->channels, 0, INIT_NORMAL, 0.1, false);
     for (int i = 0; i < 2 * c->blocks; i++) {
         ScoreUnit *unit = &net->units[i];
         int block = i / 2, half = i % 2;
@@ -102,7 +88,8 @@ static Status declare_all(ScoreNet *net)
     net->out_gamma = vector(&d, "out.gamma", c->channels, 1.0);
     net->out_beta = vector(&d, "out.beta", c->channels, 0.0);
     // The head starts at zero: the first prediction is zero everywhere.
-    net->out_weight = declare(&d, "out.weight", 3, c->channels, c->dim, INIT_CONSTANT, 0.0, true);
+    net->out_weight =
+        tensor_declare(&d, "out.weight", 3, c->channels, c->dim, INIT_CONSTANT, 0.0, true);
     net->out_bias = vector(&d, "out.bias", c->dim, 0.0);
     return d.status;
 }

@@ -114,21 +114,16 @@ static Status check(const EncoderConfig *c)
 
 // ---- Declarations -------------------------------------------------------------------------------
 
-// The declarations go through one function that notes the offset of each tensor.
+// The declarations of an encoder, and the encoder that they fill.
 typedef struct Declare {
     Encoder *encoder;
-    Status status;
+    TensorDeclare tensors;
 } Declare;
 
 static size_t declare(Declare *d, const char *name, int a, int b, int c, TensorInit init,
                       double scale, bool decay)
 {
-    if (!d->status.ok) return 0;
-    int shape[3] = {a, b, c};
-    int rank = c > 0 ? 3 : b > 0 ? 2 : 1;
-    TensorTable *table = &d->encoder->table;
-    d->status = tensor_add(table, name, rank, shape, init, scale, decay);
-    return d->status.ok ? table->tensors[table->count - 1].offset : 0;
+    return tensor_declare(&d->tensors, name, a, b, c, init, scale, decay);
 }
 
 static size_t declare_part(Declare *d, const char *unit, const char *part, int a, int b, int c,
@@ -187,7 +182,7 @@ static ImageShape add_block(Declare *d, int stage, int block, ImageShape in, int
 static Status declare_all(Encoder *e)
 {
     const EncoderConfig *c = &e->config;
-    Declare d = {e, status_ok()};
+    Declare d = {e, {&e->table, status_ok()}};
     ImageShape input = {c->height, c->width, 3, c->stem_kernel / 2};
     if (!c->groups) e->input_pad = declare(&d, "stem.pad", 3, 0, 0, INIT_CONSTANT, 0.0, false);
     add_unit(&d, "stem", 0, input, (Conv2d){c->stem_kernel, c->stem_stride, 3, c->stem_channels},
@@ -209,7 +204,7 @@ static Status declare_all(Encoder *e)
         e->head_gamma = declare(&d, "head.gamma", c->features, 0, 0, INIT_CONSTANT, 1.0, false);
         e->head_beta = declare(&d, "head.beta", c->features, 0, 0, INIT_CONSTANT, 0.0, false);
     }
-    return d.status;
+    return d.tensors.status;
 }
 
 Status encoder_create(Encoder **out, EncoderConfig config)

@@ -53,25 +53,9 @@ tile(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k, bool ac
 static void tile_rows(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k,
                       bool accumulate, int rows)
 {
-    switch (rows) {
-    case 1:
-        tile(c, ldc, a, lda, panel, k, accumulate, 1);
-        break;
-    case 2:
-        tile(c, ldc, a, lda, panel, k, accumulate, 2);
-        break;
-    case 3:
-        tile(c, ldc, a, lda, panel, k, accumulate, 3);
-        break;
-    case 4:
-        tile(c, ldc, a, lda, panel, k, accumulate, 4);
-        break;
-    case 5:
-        tile(c, ldc, a, lda, panel, k, accumulate, 5);
-        break;
-    default:
-        tile(c, ldc, a, lda, panel, k, accumulate, TILE);
-    }
+#define CALL(count) tile(c, ldc, a, lda, panel, k, accumulate, count)
+    TILE_ROWS(rows, CALL)
+#undef CALL
 }
 
 // A tile whose panel is wider than c goes through a buffer.

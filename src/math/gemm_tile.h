@@ -16,4 +16,27 @@ enum { LANES = 32 / sizeof(Real), PANEL = 2 * LANES, TILE = 6, K_BLOCK = 1024 / 
 
 static inline int panels(int n) { return (n + PANEL - 1) / PANEL; }
 
+// Calls CALL(rows) with the number of rows, 1 to TILE, as a constant, so that a tile stays in
+// registers.
+#define TILE_ROWS(rows, CALL)                                                                      \
+    switch (rows) {                                                                                \
+    case 1:                                                                                        \
+        CALL(1);                                                                                   \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        CALL(2);                                                                                   \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        CALL(3);                                                                                   \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        CALL(4);                                                                                   \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        CALL(5);                                                                                   \
+        break;                                                                                     \
+    default:                                                                                       \
+        CALL(TILE);                                                                                \
+    }
+
 #endif

@@ -38,25 +38,9 @@ TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, c
 static void window_rows(Real *const *c, const Real *const *a, int a_step, const Real *panel,
                         int segments, int depth, bool accumulate, int rows)
 {
-    switch (rows) {
-    case 1:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, 1);
-        break;
-    case 2:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, 2);
-        break;
-    case 3:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, 3);
-        break;
-    case 4:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, 4);
-        break;
-    case 5:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, 5);
-        break;
-    default:
-        window_tile(c, a, a_step, panel, segments, depth, accumulate, TILE);
-    }
+#define CALL(count) window_tile(c, a, a_step, panel, segments, depth, accumulate, count)
+    TILE_ROWS(rows, CALL)
+#undef CALL
 }
 
 // A tile whose panel is wider than the result goes through a buffer.
@@ -129,25 +113,9 @@ TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_gri
 static void gradient_rows(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
                           WindowGrid b_grid, int rows, int columns, int height)
 {
-    switch (height) {
-    case 1:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 1);
-        break;
-    case 2:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 2);
-        break;
-    case 3:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 3);
-        break;
-    case 4:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 4);
-        break;
-    case 5:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, 5);
-        break;
-    default:
-        gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, TILE);
-    }
+#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count)
+    TILE_ROWS(height, CALL)
+#undef CALL
 }
 
 // A panel wider than b, whose rows end before it does.

@@ -38,6 +38,16 @@ Status tensor_add(TensorTable *table, const char *name, int rank, const int *sha
     return status_ok();
 }
 
+size_t tensor_declare(TensorDeclare *declare, const char *name, int a, int b, int c,
+                      TensorInit init, double scale, bool decay)
+{
+    if (!declare->status.ok) return 0;
+    TensorTable *table = declare->table;
+    int shape[TENSOR_RANK_MAX] = {a, b, c}, rank = c > 0 ? 3 : b > 0 ? 2 : 1;
+    declare->status = tensor_add(table, name, rank, shape, init, scale, decay);
+    return declare->status.ok ? table->tensors[table->count - 1].offset : 0;
+}
+
 void tensor_table_free(TensorTable *table)
 {
     free(table->tensors);

@@ -40,6 +40,17 @@ Status tensor_add(TensorTable *table, const char *name, int rank, const int *sha
                   double scale, bool decay);
 void tensor_table_free(TensorTable *table);
 
+// A list of declarations in the making: the first failure is kept, and those after it do nothing.
+typedef struct TensorDeclare {
+    TensorTable *table;
+    Status status;
+} TensorDeclare;
+
+// Appends a tensor of shape [a], [a][b] or [a][b][c], with zeros for dimensions that it has not,
+// and returns its offset.
+size_t tensor_declare(TensorDeclare *declare, const char *name, int a, int b, int c,
+                      TensorInit init, double scale, bool decay);
+
 // The tensor of this name, or NULL.
 const Tensor *tensor_find(const TensorTable *table, const char *name);
 
