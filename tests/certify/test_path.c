@@ -1,10 +1,8 @@
 // The path of a plan and its Jacobians against the sampler in double: every step, the whole chain,
 // clipping, the mismatch of composed and joint; the same bits on any number of threads; refusals.
 #define FACET_REAL_DOUBLE
-#include "policy/policies.h"
+#include "certify/chain.h"
 
-#include "certify/path.h"
-#include "math/gemm.h"
 #include "math/spectrum.h"
 
 #include <facet/certify.h>
@@ -61,13 +59,6 @@ static void step_in_double(double *next, const Fixture *f, const double *a, int 
     assert_ok(sampler_advance(next, before, p, &f->plan, k, N));
 }
 
-static double largest(const double *a, int count)
-{
-    double most = 0.0;
-    for (int i = 0; i < count; i++) most = fmax(most, fabs(a[i]));
-    return most;
-}
-
 static void every_step_matches_central_differences(void **state)
 {
     (void)state;
@@ -115,25 +106,7 @@ static void the_product_is_the_samplers_jacobian(void **state)
     const DenoisingPath *path;
     setup(&f, 1.5, 2);
     assert_ok(path_trace(&path, f.tracer, f.task, 4, NULL));
-    double phi[N * N], next[N * N];
-    for (int i = 0; i < N * N; i++) phi[i] = i / N == i % N;
-    for (int k = 0; k < STEPS; k++) {
-        gemm_reference_f64(next, N, GEMM_PLAIN, path->transition + (size_t)k * N * N, N, GEMM_PLAIN,
-                           phi, N, N, N, N, 0.0);
-        memcpy(phi, next, sizeof phi);
-    }
-    for (int column = 0; column < N; column++) {
-        double ends[2][N];
-        for (int side = 0; side < 2; side++) {
-            memcpy(ends[side], path->nominal, sizeof ends[side]);
-            ends[side][column] += side ? -1e-5 : 1e-5;
-            assert_ok(sampler_run(ends[side], NULL, f.sampler, &f.plan, COMPOSE_FACTORS, NULL, f.z,
-                                  NULL, 1, f.pool));
-        }
-        for (int i = 0; i < N; i++)
-            assert_near(phi[i * N + column], (ends[0][i] - ends[1][i]) / 2e-5,
-                        1e-4 * largest(phi, N * N));
-    }
+    assert_product_is_jacobian(path, f.sampler, &f.plan, f.z, NULL, f.pool);
     teardown(&f);
 }
 

@@ -2,10 +2,9 @@
 // central differences in double, the plans are the runner's, and bounds hold in the data's units
 // too; the same bits on any number of threads; refusals.
 #define FACET_REAL_DOUBLE
-#include "policy/policies.h"
+#include "certify/chain.h"
 
 #include "certify/ltv.h"
-#include "math/gemm.h"
 #include "policy/sight.h"
 
 #include <facet/certify.h>
@@ -43,13 +42,6 @@ static void teardown(Fixture *f)
 {
     pool_destroy(f->pool);
     policy_destroy(f->policy);
-}
-
-static double largest(const double *a, int count)
-{
-    double most = 0.0;
-    for (int i = 0; i < count; i++) most = fmax(most, fabs(a[i]));
-    return most;
 }
 
 // ---- Against the sampler in double --------------------------------------------------------------
@@ -143,25 +135,7 @@ static void the_product_is_the_samplers_jacobian(void **state)
     assert_ok(path_tracer_create(&tracer, f.policy, STEPS, f.pool));
     assert_ok(path_look(tracer, f.frame));
     assert_ok(path_trace(&path, tracer, f.task, 4, NULL));
-    double phi[N * N], next[N * N];
-    for (int i = 0; i < N * N; i++) phi[i] = i / N == i % N;
-    for (int k = 0; k < STEPS; k++) {
-        gemm_reference_f64(next, N, GEMM_PLAIN, path->transition + (size_t)k * N * N, N, GEMM_PLAIN,
-                           phi, N, N, N, N, 0.0);
-        memcpy(phi, next, sizeof phi);
-    }
-    for (int column = 0; column < N; column++) {
-        double ends[2][N];
-        for (int side = 0; side < 2; side++) {
-            memcpy(ends[side], path->nominal, sizeof ends[side]);
-            ends[side][column] += side ? -1e-5 : 1e-5;
-            assert_ok(sampler_run(ends[side], NULL, d.sampler, &d.plan, COMPOSE_FACTORS, NULL, f.z,
-                                  f.context, 1, f.pool));
-        }
-        for (int i = 0; i < N; i++)
-            assert_near(phi[i * N + column], (ends[0][i] - ends[1][i]) / 2e-5,
-                        1e-4 * largest(phi, N * N));
-    }
+    assert_product_is_jacobian(path, d.sampler, &d.plan, f.z, f.context, f.pool);
     path_tracer_destroy(tracer);
     end_double(&d);
     teardown(&f);
