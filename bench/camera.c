@@ -19,7 +19,8 @@ static CameraShot random_shot(const Venue *venue, int number)
     camera_stand(&shot.pos_world, &yaw, gate, number % 2 ? 1 : -1, distance,
                  rng_range(&rng, -0.25 * FACET_PI, 0.25 * FACET_PI));
     shot.attitude = quat_from_yaw(yaw + rng_range(&rng, -0.2, 0.2));
-    shot.color = number % venue_color_count(venue);
+    for (int i = 0; i < venue_gate_count(venue); i++)
+        shot.colors[i] = (uint8_t)((number + i) % venue_color_count(venue));
     shot.time = rng_range(&rng, 0.0, 10.0);
     return shot;
 }

@@ -77,12 +77,18 @@ Camera camera_default(void);
 
 // What one frame shows.
 typedef struct CameraShot {
-    Vec3 pos_world;        // m, of the body
-    Quat attitude;         // body to world
-    int color;             // of the gates, an index into the venue's colours
-    double time;           // s, moves the water
-    uint64_t seed, stream; // of the sensor's noise; give every frame a stream of its own
+    Vec3 pos_world;                  // m, of the body
+    Quat attitude;                   // body to world
+    uint8_t colors[VENUE_GATES_MAX]; // of each gate, an index into the venue's colours
+    double time;                     // s, moves the water
+    uint64_t look;                   // 0: the venue as it is; else its colours, patterns and light
+                                     // are drawn from this number
+    uint64_t seed, stream;           // of the sensor's noise; give every frame a stream of its own
 } CameraShot;
+
+// Paints one gate, and the others in other colours, each drawn from (seed, stream).
+void camera_paint(CameraShot *shot, const Venue *venue, int gate, int color, uint64_t seed,
+                  uint64_t stream);
 
 // Draws a frame: height rows of width pixels of red, green and blue. With a pool its threads share
 // the rows; without one (NULL) the calling thread draws alone. The bytes are the same either way.

@@ -46,7 +46,7 @@ typedef struct GateWorld {
     double distance_min, distance_max; // m, of the spawn from the gate: 3 and 10
     double azimuth_max;                // rad off the gate's axis: 45 degrees
     double rise_max;                   // m, of the spawn above or below the gate's centre: 0.7
-    double heading_error;              // rad, the most that the spawn looks away: 25 degrees
+    double heading_error;              // rad, the most that the spawn looks away: 35 degrees
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
@@ -81,7 +81,8 @@ typedef struct GateDisturbance {
 typedef struct GateTrial {
     FactorTask task;       // complete
     QuadState start;       // level and at rest
-    uint64_t seed, number; // also of the gyro's and the camera's noise
+    uint64_t look;         // 0, or the number of another look of the venue (CameraShot.look)
+    uint64_t seed, number; // also of the gyro's and the camera's noise, and the others' colours
     GateDisturbance disturbance;
 } GateTrial;
 
@@ -187,6 +188,7 @@ typedef struct GateCollection {
     GateDisturbance disturbance; // of the expert's flights
     double start_speed;          // m/s, the most that an expert's flight starts with
     double start_tilt;           // rad, the most that it is tilted at the start
+    double redrawn;              // share of the flights in a venue with another look
     int shrink;                  // frames are averaged over shrink x shrink pixels
 } GateCollection;
 

@@ -6,6 +6,7 @@
 #include "camera/scene.h"
 
 #include <assert.h>
+#include <facet/rng.h>
 #include <string.h>
 
 Camera camera_default(void)
@@ -64,6 +65,18 @@ void camera_stand(Vec3 *pos_world, double *yaw, const Gate *gate, int side, doub
     *pos_world = vec3_sub(gate->center, vec3(distance * cos(*yaw), distance * sin(*yaw), 0.0));
 }
 
+void camera_paint(CameraShot *shot, const Venue *venue, int gate, int color, uint64_t seed,
+                  uint64_t stream)
+{
+    Rng rng = rng_make(seed, stream);
+    int others = venue->color_count - 1;
+    for (int i = 0; i < venue->gate_count; i++) {
+        int step = others ? 1 + (int)(rng_uniform(&rng) * others) : 0;
+        int chosen = i == gate ? color : (color + step) % venue->color_count;
+        shot->colors[i] = (uint8_t)chosen;
+    }
+}
+
 // ---- Drawing ------------------------------------------------------------------------------------
 
 // Places of the rays in a pixel, from its middle: a rotated grid for four, rooks for eight.
@@ -97,6 +110,7 @@ typedef struct Drawing {
     const Camera *camera;
     const CameraShot *shot;
     Pinhole eye;
+    Look look;
     Frame frame;
     const float (*places)[2];
 } Drawing;
@@ -192,11 +206,19 @@ static void draw_row(void *context, int index, int worker)
     for (int x = 0; x < d->camera->width; x += TILE_WIDTH) draw_tile(d, x, index * TILE_HEIGHT);
 }
 
+static void paint_gates(Look *look, const Venue *venue, const CameraShot *shot)
+{
+    for (int i = 0; i < venue->gate_count; i++) {
+        assert(shot->colors[i] < venue->color_count);
+        const float *color = venue->colors[shot->colors[i]].color;
+        memcpy(look->materials[i].color[0], color, sizeof look->materials[i].color[0]);
+    }
+}
+
 void camera_render(uint8_t *rgb, const Camera *camera, const Venue *venue, const CameraShot *shot,
                    ThreadPool *pool)
 {
     assert(camera->width > 0 && camera->height > 0);
-    assert(shot->color >= 0 && shot->color < venue->color_count);
     int pattern = camera->samples == 8 ? 3 : camera->samples == 4 ? 2 : camera->samples - 1;
     assert(camera->samples == 1 || camera->samples == 2 || camera->samples == 4 ||
            camera->samples == 8);
@@ -204,12 +226,15 @@ void camera_render(uint8_t *rgb, const Camera *camera, const Venue *venue, const
                        .camera = camera,
                        .shot = shot,
                        .eye = pinhole(camera, shot->pos_world, shot->attitude),
+                       .look = venue->look,
                        .places = sample_places[pattern]};
     drawing.frame = (Frame){.venue = venue,
+                            .look = &drawing.look,
                             .reference = camera->reference,
                             .pixel = (float)(1.0 / drawing.eye.focal),
                             .time = (float)shot->time};
-    for (int c = 0; c < 3; c++) drawing.frame.gate_color[c] = venue->colors[shot->color].color[c];
+    if (shot->look) look_redraw(&drawing.look, venue->gate_count, shot->look);
+    paint_gates(&drawing.look, venue, shot);
     int rows = (camera->height + TILE_HEIGHT - 1) / TILE_HEIGHT;
     if (pool)
         pool_for(pool, rows, draw_row, &drawing);

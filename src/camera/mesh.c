@@ -123,8 +123,9 @@ bool mesh_add_ball(Mesh *mesh, const Placement *place, Vec3 size, int material)
 }
 
 // A square frame around the opening, on two poles that reach the ground.
-bool mesh_add_gate(Mesh *mesh, const Gate *gate, const Venue *venue, int pole_material)
+bool mesh_add_gate(Mesh *mesh, const Venue *venue, int index, int pole_material)
 {
+    const Gate *gate = &venue->gates[index];
     double half = venue->half_width, bar = venue->bar, thick = venue->thickness;
     // x runs along the normal, y across the opening.
     Placement whole = {.at = vec3(gate->center.x, gate->center.y, 0.0),
@@ -140,8 +141,8 @@ bool mesh_add_gate(Mesh *mesh, const Gate *gate, const Venue *venue, int pole_ma
         upright = placement_inside(&whole, &upright);
         beam = placement_inside(&whole, &beam);
         pole = placement_inside(&whole, &pole);
-        ok = mesh_add_box(mesh, &upright, vec3(thick, bar, 2.0 * outer), MATERIAL_GATE) &&
-             mesh_add_box(mesh, &beam, vec3(thick, 2.0 * half, bar), MATERIAL_GATE) &&
+        ok = mesh_add_box(mesh, &upright, vec3(thick, bar, 2.0 * outer), index) &&
+             mesh_add_box(mesh, &beam, vec3(thick, 2.0 * half, bar), index) &&
              (foot <= 0.0 ||
               mesh_add_box(mesh, &pole, vec3(0.4 * thick, 0.4 * thick, foot), pole_material));
     }

@@ -73,7 +73,8 @@ typedef enum Pattern {
     PATTERN_COUNT,
 } Pattern;
 
-enum { MATERIALS_MAX = 48, MATERIAL_GATE = 0 };
+// The first materials are the gates', one each, whose colours a frame chooses.
+enum { MATERIALS_MAX = 48 + VENUE_GATES_MAX };
 
 typedef struct Material {
     char name[COURSE_NAME_MAX];
@@ -116,12 +117,20 @@ typedef struct GateColor {
     float color[3]; // light
 } GateColor;
 
-struct Venue {
-    char name[COURSE_NAME_MAX];
+// What can change from one frame to another without moving anything.
+typedef struct Look {
     int material_count;
-    Material materials[MATERIALS_MAX]; // the first is the gates'
+    Material materials[MATERIALS_MAX];
     Sky sky;
     Light light;
+} Look;
+
+// Other colours, patterns and light, drawn from a number: materials from `first` on are changed.
+void look_redraw(Look *look, int first, uint64_t number);
+
+struct Venue {
+    char name[COURSE_NAME_MAX];
+    Look look;
     int gate_count, color_count;
     Gate gates[VENUE_GATES_MAX];
     GateColor colors[VENUE_COLORS_MAX];
@@ -146,7 +155,7 @@ bool mesh_add_rect(Mesh *mesh, const Placement *place, double width, double dept
 bool mesh_add_cylinder(Mesh *mesh, const Placement *place, double radius, double top_radius,
                        double height, int material);
 bool mesh_add_ball(Mesh *mesh, const Placement *place, Vec3 size, int material);
-bool mesh_add_gate(Mesh *mesh, const Gate *gate, const Venue *venue, int pole_material);
+bool mesh_add_gate(Mesh *mesh, const Venue *venue, int index, int pole_material);
 void mesh_free(Mesh *mesh);
 
 // Reads the two files of a venue and builds its surfaces.
@@ -158,10 +167,10 @@ Status venue_parse(Venue *venue, const char *file);
 // What stays the same over one frame.
 typedef struct Frame {
     const Venue *venue;
+    const Look *look;
     bool reference;
-    float pixel;         // rad, the width of one
-    float time;          // s
-    float gate_color[3]; // light
+    float pixel; // rad, the width of one
+    float time;  // s
 } Frame;
 
 // The light that comes back along the rays of at most PACKETS_MAX packets.

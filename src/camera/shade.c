@@ -53,13 +53,7 @@ typedef struct Surface {
 static void apply_material(Surface *s, const Frame *frame, int id, LanesMask mask, const Rays *rays,
                            const Lanes *foot)
 {
-    Material gate;
-    const Material *m = &frame->venue->materials[id];
-    if (id == MATERIAL_GATE) {
-        gate = *m;
-        for (int c = 0; c < 3; c++) gate.color[0][c] = frame->gate_color[c];
-        m = &gate;
-    }
+    const Material *m = &frame->look->materials[id];
     Lanes3 color, normal = s->normal;
     if (m->pattern == PATTERN_WATER) {
         water_normal(&normal, m, &s->point, foot, frame->time);
@@ -83,7 +77,6 @@ static void apply_material(Surface *s, const Frame *frame, int id, LanesMask mas
 
 static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const Hits *hits)
 {
-    const Venue *venue = frame->venue;
     *s = (Surface){.emit = lanes(0.0f)};
     if (!lanes_bits(hits->hit)) return;
     Lanes distance = lanes_select(hits->hit, hits->distance, lanes(0.0f));
@@ -98,14 +91,15 @@ static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const
 
     LanesMask id = {0};
     for (int lane = 0; lane < BATCH_LANES; lane++)
-        id[lane] = hits->hit[lane] ? venue->mesh.material[hits->quad[lane]] : -1;
+        id[lane] = hits->hit[lane] ? frame->venue->mesh.material[hits->quad[lane]] : -1;
     for (unsigned left = lanes_bits(hits->hit); left;) {
         int32_t first = id[__builtin_ctz(left)];
         LanesMask mask = id == first;
         apply_material(s, frame, first, mask, rays, &foot);
         left &= ~lanes_bits(mask);
     }
-    s->sun = lanes_max(lanes3_dot(s->normal, spread(venue->light.sun_direction)), lanes(0.0f));
+    Lanes3 to_sun = spread(frame->look->light.sun_direction);
+    s->sun = lanes_max(lanes3_dot(s->normal, to_sun), lanes(0.0f));
 }
 
 // Rays from the surface to the sun. The sun's disc is tried at eight places, one a lane: where it
@@ -141,7 +135,7 @@ static void cast_shadows(Surface *surfaces, const Frame *frame, const Rays *from
     LanesMask dark[PACKETS_MAX];
     int owner[PACKETS_MAX], count = 0;
     for (int i = 0; i < packets; i++) {
-        aim_at_sun(&rays[count], &frame->venue->light, &surfaces[i], &hits[i], from[i].part);
+        aim_at_sun(&rays[count], &frame->look->light, &surfaces[i], &hits[i], from[i].part);
         if (lanes_bits(rays[count].active)) owner[count++] = i;
     }
     if (count == 0) return;
@@ -204,7 +198,7 @@ static void mix_mirrored(Lanes3 *out, const Frame *frame, const Surface *surface
 static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int packets,
                          bool mirrored)
 {
-    const Light *light = &frame->venue->light;
+    const Light *light = &frame->look->light;
     Hits hits[PACKETS_MAX];
     Surface surfaces[PACKETS_MAX];
     trace(hits, frame, rays, packets);
@@ -217,7 +211,7 @@ static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int 
         Lanes3 solid = lanes3_mix(out[i], spread(light->haze), way / (way + light->haze_distance));
         Lanes3 sky = solid;
         if (lanes_bits(rays[i].active & ~hits[i].hit))
-            sky_color(&sky, &frame->venue->sky, light, &rays[i].direction);
+            sky_color(&sky, &frame->look->sky, light, &rays[i].direction);
         out[i] = lanes3_select(hits[i].hit, solid, sky);
     }
 }

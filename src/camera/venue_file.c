@@ -311,21 +311,21 @@ static Status parse_materials(Venue *venue, const JsonRef *root)
 {
     JsonRef list, at;
     int count;
-    // The gates' own, whose colour each frame chooses.
-    venue->materials[MATERIAL_GATE] =
-        (Material){.name = "gate", .pattern = PATTERN_PLAIN, .variation = 0.05f};
-    venue->material_count = 1;
+    Look *look = &venue->look;
+    for (int i = 0; i < venue->gate_count; i++)
+        look->materials[i] = (Material){.pattern = PATTERN_PLAIN, .variation = 0.05f};
+    look->material_count = venue->gate_count;
     TRY(member_object(&list, &count, root, "materials"));
-    if (count >= MATERIALS_MAX) return json_wrong(&list, "at most 47 materials");
+    if (count > MATERIALS_MAX - VENUE_GATES_MAX) return json_wrong(&list, "at most 48 materials");
     for (int i = 0; i < count; i++) {
-        Material *m = &venue->materials[venue->material_count];
+        Material *m = &look->materials[look->material_count];
         TRY(json_element(&at, &list, i));
         snprintf(m->name, sizeof m->name, "%s", json_key(&at));
-        for (int j = 0; j < venue->material_count; j++)
-            if (strcmp(m->name, venue->materials[j].name) == 0)
-                return json_wrong(&at, "a name that no other material has, nor 'gate'");
+        for (int j = venue->gate_count; j < look->material_count; j++)
+            if (strcmp(m->name, look->materials[j].name) == 0)
+                return json_wrong(&at, "a name that no other material has");
         TRY(parse_material(m, &at));
-        venue->material_count++;
+        look->material_count++;
     }
     return status_ok();
 }
@@ -337,11 +337,12 @@ static Status find_material(int *out, const Venue *venue, const JsonRef *object,
     JsonRef at;
     TRY(json_member(&at, object, key));
     TRY(json_string(word, sizeof word, &at));
-    for (*out = 0; *out < venue->material_count; ++*out) {
-        names[*out] = venue->materials[*out].name;
-        if (strcmp(word, names[*out]) == 0) return status_ok();
+    int known = 0;
+    for (*out = venue->gate_count; *out < venue->look.material_count; ++*out) {
+        names[known] = venue->look.materials[*out].name;
+        if (strcmp(word, names[known++]) == 0) return status_ok();
     }
-    return unknown_word(&at, "material", word, names, venue->material_count);
+    return unknown_word(&at, "material", word, names, known);
 }
 
 // ---- Things -------------------------------------------------------------------------------------
@@ -559,7 +560,7 @@ static Status build(Venue *venue, const JsonRef *root)
         }
     }
     for (int i = 0; i < venue->gate_count; i++)
-        TRY(full(mesh_add_gate(&venue->mesh, &venue->gates[i], venue, poles), root));
+        TRY(full(mesh_add_gate(&venue->mesh, venue, i, poles), root));
     return status_ok();
 }
 
@@ -570,8 +571,8 @@ static Status parse_venue(Venue *venue, const JsonRef *root)
     char description[200];
     TRY(json_only(root, keys, sizeof keys / sizeof *keys));
     TRY(json_member_string(description, sizeof description, root, "description"));
-    TRY(parse_sky(&venue->sky, root));
-    TRY(parse_light(&venue->light, root));
+    TRY(parse_sky(&venue->look.sky, root));
+    TRY(parse_light(&venue->look.light, root));
     TRY(parse_materials(venue, root));
     return build(venue, root);
 }

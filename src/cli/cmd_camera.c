@@ -17,6 +17,7 @@ typedef struct CameraOptions {
     const char *venue, *gate, *color, *side, *out, *size, *at;
     double distance, azimuth, rise, heading, pitch, roll, time, noise;
     double fov, tilt; // degrees
+    uint64_t look;
     Camera camera;
 } CameraOptions;
 
@@ -77,11 +78,13 @@ static Status parse_camera(CameraOptions *options)
 
 static Status aim(Picture *picture, const CameraOptions *options, const Venue *venue)
 {
-    int gate;
+    int gate, color;
     CameraShot *shot = &picture->shot;
-    *picture = (Picture){.shot = {.time = options->time, .seed = options->common.seed}};
+    *picture = (Picture){
+        .shot = {.time = options->time, .look = options->look, .seed = options->common.seed}};
     TRY(venue_find_gate(&gate, venue, options->gate));
-    TRY(venue_find_color(&shot->color, venue, options->color));
+    TRY(venue_find_color(&color, venue, options->color));
+    camera_paint(shot, venue, gate, color, options->common.seed, 0);
     TRY(parse_side(&picture->side, options->side));
     picture->gate = venue_gate(venue, gate);
     camera_stand(&shot->pos_world, &picture->yaw, picture->gate, picture->side, options->distance,
@@ -183,7 +186,7 @@ int cmd_camera(int argc, char **argv)
     const Option options[] = {
         option_text("venue", &o.venue, "NAME", "a file of courses/venues"),
         option_text("gate", &o.gate, "ID", "gate to look at"),
-        option_text("color", &o.color, "NAME", "of the gates: red, white or blue"),
+        option_text("color", &o.color, "NAME", "of the gate; the others wear other colours"),
         option_text("side", &o.side, "SIDE", "+1 flies along the gate's normal, -1 against it"),
         option_text("out", &o.out, "FILE", "the picture, a PNG file"),
         option_double("distance", &o.distance, "M", 0.0, 1000.0, "from the gate's centre"),
@@ -200,6 +203,7 @@ int cmd_camera(int argc, char **argv)
         option_double("exposure", &o.camera.exposure, "X", 0.0, 1000.0, "factor on the light"),
         option_double("noise", &o.noise, "X", 0.0, 1000.0, "factor on the sensor's noise"),
         option_double("time", &o.time, "S", 0.0, 1e6, "moves the water"),
+        option_uint64("look", &o.look, "N", "0, or draw other colours, patterns and light from N"),
     };
     const Usage usage = {
         .command = "camera",

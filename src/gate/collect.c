@@ -44,6 +44,7 @@ GateCollection gate_collection_defaults(void)
         .disturbance = {.gust_speed = 1.0, .fix_error = 0.08, .time = 1.0},
         .start_speed = 1.5,
         .start_tilt = 0.25,
+        .redrawn = 0.5,
         .shrink = 2,
     };
 }
@@ -106,6 +107,8 @@ static Status fly(Recording *r, const Collecting *work, int flight, const GatePi
     r->expert = rng_uniform(&rng) < options->expert_share || !pilot;
     r->gate = gate_target(world, r->task);
     r->count = 0;
+    uint64_t look = 1 + (uint64_t)rng_u32(&rng);
+    trial.look = rng_uniform(&rng) < options->redrawn ? look : 0;
     if (r->expert) {
         upset(&trial.start, options, &rng);
         trial.disturbance = options->disturbance;

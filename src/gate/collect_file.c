@@ -42,11 +42,12 @@ static void describe(char *out, size_t size, const GateWorld *world, const GateC
     snprintf(out, size,
              "{\"seed\": %llu, \"flights\": %d, \"tasks\": %d, \"expert_share\": %.17g, "
              "\"gust_speed\": %.17g, \"fix_error\": %.17g, \"start_speed\": %.17g, "
-             "\"start_tilt\": %.17g, \"shrink\": %d, \"rate\": %.17g, \"speed\": %.17g}",
+             "\"start_tilt\": %.17g, \"redrawn\": %.17g, \"shrink\": %d, \"rate\": %.17g, "
+             "\"speed\": %.17g}",
              (unsigned long long)options->seed, options->flights, options->task_count,
              piloted ? options->expert_share : 1.0, options->disturbance.gust_speed,
              options->disturbance.fix_error, options->start_speed, options->start_tilt,
-             options->shrink, world->rate, world->speed);
+             options->redrawn, options->shrink, world->rate, world->speed);
 }
 
 Status gate_collect_file(const char *path, const GateWorld *world, const GateCollection *options,

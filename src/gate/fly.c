@@ -78,14 +78,18 @@ static void begin(Run *run, const GateWorld *world, const GateTrial *trial)
 
 static void draw(uint8_t *rgb, const Run *run, double time)
 {
-    const CameraShot shot = {
+    const GateTrial *trial = run->trial;
+    CameraShot shot = {
         .pos_world = run->truth.pos_world,
         .attitude = run->truth.attitude,
-        .color = run->trial->task.value[GATE_FACTOR_COLOR],
         .time = time,
-        .seed = run->trial->seed,
-        .stream = gate_stream(run->trial->number, GATE_STREAM_FRAMES + run->flight.frames),
+        .look = trial->look,
+        .seed = trial->seed,
+        .stream = gate_stream(trial->number, GATE_STREAM_FRAMES + run->flight.frames),
     };
+    camera_paint(&shot, run->venue, trial->task.value[GATE_FACTOR_GATE],
+                 trial->task.value[GATE_FACTOR_COLOR], trial->seed,
+                 gate_stream(trial->number, GATE_STREAM_COLORS));
     camera_render(rgb, &run->world->camera, run->venue, &shot, NULL);
 }
 

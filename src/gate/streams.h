@@ -10,6 +10,7 @@ enum {
     GATE_STREAM_GUSTS,
     GATE_STREAM_FIX,
     GATE_STREAM_COLLECT,
+    GATE_STREAM_COLORS,
     GATE_STREAM_FRAMES = 16, // frame k has this one plus k
     GATE_STREAMS = 8192,     // a trial
 };

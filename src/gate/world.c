@@ -63,7 +63,7 @@ Status gate_world_create(GateWorld **out, const char *courses)
     world->distance_max = 10.0;
     world->azimuth_max = 0.25 * FACET_PI;
     world->rise_max = 0.7;
-    world->heading_error = 25.0 / 180.0 * FACET_PI;
+    world->heading_error = 35.0 / 180.0 * FACET_PI;
     world->speed = 2.0;
     world->rate = 10.0;
     world->time_out = 8.0;

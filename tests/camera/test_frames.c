@@ -1,5 +1,5 @@
 // Frames of the shipped venues: the same bits on any number of threads, the sensor's statistics,
-// sizes that fit no tile, colours of gates.
+// sizes that fit no tile, colours of gates, other looks.
 #include "camera/scene.h"
 
 #include "scenes.h"
@@ -150,7 +150,9 @@ static void test_gates_show_their_color(void **unused)
             for (int color = 0; color < venue_color_count(venue); color++) {
                 const Gate *g = venue_gate(venue, gate);
                 CameraShot shot = shot_at(venue, gate, gate % 2 ? 1 : -1, 4.0);
-                shot.color = color;
+                camera_paint(&shot, venue, gate, color, 1, 0);
+                for (int k = 0; k < venue_gate_count(venue); k++)
+                    assert_int_equal(shot.colors[k] == color, k == gate);
                 camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
                 // The middle of the upper beam.
                 double u, v;
@@ -170,6 +172,56 @@ static void test_gates_show_their_color(void **unused)
     }
 }
 
+// The other gates wear every other colour, as the seed and the stream say.
+static void test_the_other_gates_have_other_colors(void **unused)
+{
+    (void)unused;
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "Field"));
+    int seen[VENUE_COLORS_MAX] = {0}, trials = 600;
+    for (int i = 0; i < trials; i++) {
+        CameraShot shot = {0}, again = {0};
+        camera_paint(&shot, venue, 2, 1, 5, (uint64_t)i);
+        camera_paint(&again, venue, 2, 1, 5, (uint64_t)i);
+        assert_memory_equal(shot.colors, again.colors, sizeof shot.colors);
+        seen[shot.colors[0]]++;
+    }
+    assert_int_equal(seen[1], 0);
+    assert_in_range(seen[0], 250, 350); // four standard deviations
+    assert_int_equal(seen[0] + seen[2], trials);
+    venue_destroy(venue);
+}
+
+// Another look is another picture of the same things: the same number gives the same bytes, and
+// the gates keep their colours.
+static void test_looks(void **unused)
+{
+    (void)unused;
+    Venue *venue;
+    assert_ok(venue_load(&venue, NULL, "piazza"));
+    Camera camera = quiet_camera();
+    CameraShot shot = shot_at(venue, 2, 1, 4.0);
+    camera_paint(&shot, venue, 2, 0, 1, 0);
+    const Gate *gate = venue_gate(venue, 2);
+    Vec3 beam = vec3_add(gate->center, vec3(0.0, 0.0, venue_half_width(venue) + 0.125));
+    double u, v;
+    assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
+    camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+    for (shot.look = 1; shot.look <= 20; shot.look++) {
+        int changed = 0;
+        camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+        for (int y = 0; y < 240; y++)
+            for (int x = 0; x < 320; x++)
+                changed += memcmp(frame.rgb[y][x], other.rgb[y][x], 3) != 0;
+        assert_true(changed > 320 * 240 / 2);
+        const uint8_t *p = other.rgb[(int)v][(int)u];
+        assert_true(p[0] > p[1] + p[1] / 2 && p[0] > p[2] + p[2] / 2);
+        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        assert_memory_equal(&frame, &other, sizeof frame);
+    }
+    venue_destroy(venue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +230,8 @@ int main(void)
         cmocka_unit_test(test_sensor_noise_has_its_variance),
         cmocka_unit_test(test_odd_sizes),
         cmocka_unit_test(test_gates_show_their_color),
+        cmocka_unit_test(test_the_other_gates_have_other_colors),
+        cmocka_unit_test(test_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

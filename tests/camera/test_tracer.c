@@ -85,7 +85,7 @@ static void test_frames_look_the_same(void **unused)
         assert_ok(venue_load(&venue, NULL, names.name[i]));
         Camera camera = quiet_camera();
         camera.width = WIDTH, camera.height = HEIGHT;
-        CameraShot shot = {.time = 1.0, .color = 1};
+        CameraShot shot = {.time = 1.0, .colors = {0, 1, 2, 0, 1}};
         double yaw;
         camera_stand(&shot.pos_world, &yaw, venue_gate(venue, 2), 1, 4.0, 0.3);
         shot.attitude = quat_from_yaw(yaw);
