@@ -106,7 +106,7 @@ static Name condition(Graph *g, const ScoreNetConfig *c)
         snprintf(column, sizeof column, "factor.%d", i);
         parts[count++] = gather(g, name_of(table), gather(g, name_of("z"), name_of(column), 1), 0);
     }
-    if (c->context) parts[count] = context(g, c, parts + 1), count++;
+    if (c->context) parts[count++] = context(g, c, parts + 1);
     Name in = concat(g, parts, count);
     return mish(g, linear(g, mish(g, linear(g, in, "cond.0")), "cond.1"));
 }
