@@ -111,14 +111,36 @@ static void film_gradients(const Backward *pass, int block)
     for (int r = 0; r < w->rows; r++) column_sums(dbias, dfilm + (size_t)r * stride, 1, width);
 }
 
-static void copy_dcontext(const Backward *pass)
+// From the gradient of the context's place in the condition's input to those of the context and of
+// what it was multiplied by. dcontext may be the context itself: each number is read before it is
+// written.
+static void context_gradients(const Backward *pass)
 {
     const ScoreWork *w = pass->work;
     const ScoreNetConfig *c = &w->net->config;
-    int width = score_cond_in(c), at = score_context_at(c);
-    for (int r = 0; r < w->rows; r++)
-        memcpy(pass->dcontext + (size_t)r * c->context, w->dcond_in + (size_t)r * width + at,
-               (size_t)c->context * sizeof *pass->dcontext);
+    int width = score_cond_in(c), size = c->context;
+    bool selects = score_selects(c);
+    for (int r = 0; r < w->rows; r++) {
+        const Real *dplace = w->dcond_in + (size_t)r * width + score_context_at(c);
+        size_t at = (size_t)r * size;
+        for (int i = 0; selects && i < size; i++)
+            w->dselect[at + i] = dplace[i] * w->context[at + i];
+        for (int i = 0; pass->dcontext && i < size; i++)
+            pass->dcontext[at + i] = selects ? dplace[i] * w->select[at + i] : dplace[i];
+    }
+}
+
+// The selection's weights, and its part in the gradient of the embeddings.
+static void select_gradients(const Backward *pass)
+{
+    const ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    int width = score_cond_in(c), embeds = score_embed_width(c), size = c->context;
+    size_t at = w->net->select_weight;
+    real_gemm(pass->dparams + at, size, GEMM_TRANSPOSED, w->cond_in + c->time_width, width,
+              GEMM_PLAIN, w->dselect, size, embeds, size, w->rows, R(0));
+    real_gemm(w->dcond_in + c->time_width, width, GEMM_PLAIN, w->dselect, size, GEMM_TRANSPOSED,
+              w->params + at, size, w->rows, embeds, size, R(1));
 }
 
 // The way down from FiLM to the condition's input, with the gradients of the weights on it.
@@ -137,13 +159,14 @@ static void condition_gradients(const Backward *pass)
     linear_backward_input(w->dcond1, w->dcond2, params + net->cond2_weight, rows, c->cond, c->cond);
     mish_backward(w->dcond1, w->dcond1, w->cond1, size);
     linear_backward_input(w->dcond_in, w->dcond1, params + net->cond1_weight, rows, width, c->cond);
-    if (pass->dcontext) copy_dcontext(pass);
+    if (c->context) context_gradients(pass);
     if (!grads) return;
     linear_backward_weight(grads + net->cond2_weight, w->cond1_act, w->dcond2, rows, c->cond,
                            c->cond);
     zero_sums(grads + net->cond2_bias, w->dcond2, rows, c->cond);
     linear_backward_weight(grads + net->cond1_weight, w->cond_in, w->dcond1, rows, width, c->cond);
     zero_sums(grads + net->cond1_bias, w->dcond1, rows, c->cond);
+    if (score_selects(c)) select_gradients(pass);
     for (int i = 0; i < c->factors; i++) {
         Real *dtable = grads + net->embed[i];
         memset(dtable, 0, (size_t)(c->values[i] + 1) * c->embed * sizeof *dtable);

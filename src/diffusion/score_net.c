@@ -91,6 +91,10 @@ static Status declare_all(ScoreNet *net)
     net->out_weight =
         tensor_declare(&d, "out.weight", 3, c->channels, c->dim, INIT_CONSTANT, 0.0, true);
     net->out_bias = vector(&d, "out.bias", c->dim, 0.0);
+    // The selection starts at zero: the first conditions see the whole context.
+    if (score_selects(c))
+        net->select_weight = tensor_declare(&d, "select.weight", score_embed_width(c), c->context,
+                                            0, INIT_CONSTANT, 0.0, true);
     return d.status;
 }
 
@@ -123,5 +127,6 @@ double score_net_flops(const ScoreNet *net)
     double channels = c->channels, cond = c->cond;
     double steps = 2.0 * c->blocks * 3.0 * channels * channels + 6.0 * c->dim * channels;
     double condition = cond * (score_cond_in(c) + cond + c->blocks * 2.0 * channels);
-    return 2.0 * (c->horizon * steps + condition);
+    double selection = (double)score_embed_width(c) * c->context;
+    return 2.0 * (c->horizon * steps + condition + selection);
 }

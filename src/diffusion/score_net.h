@@ -2,7 +2,8 @@
 // denoises locally (paper, Section 4.1: a 1D temporal ConvNet of 4.3M parameters with one
 // embedding and one null token a factor).
 //
-//   condition  c = W2 Mish(W1 [time(t); e_1(z_1); ...; e_K(z_K); context] + b1) + b2
+//   selection  context' = context (1 + G [e_1(z_1); ...; e_K(z_K)])     number by number
+//   condition  c = W2 Mish(W1 [time(t); e_1(z_1); ...; e_K(z_K); context'] + b1) + b2
 //   FiLM       (scale_l, shift_l) = Wf_l Mish(c) + bf_l                       for block l
 //   stem       h = conv(x) + position
 //   block l    u = FiLM_l(Mish(norm(conv(h)))),  h <- h + Mish(norm(conv(u)))
@@ -10,8 +11,10 @@
 //
 // Convolutions have kernel 3; the norm is over the channels of each time step. A factor's value is
 // an index, or EMBEDDING_NULL for its null token. The context is a vector that the caller gives
-// with each row, such as the features of an image; most networks have none. What the output means
-// (noise, velocity or clean sample) is the schedule's matter (diffusion/schedule.h).
+// with each row, such as the features of an image; most networks have none. The factors select what
+// is read from it: which of the things that are seen matters. G starts at zero, where the context
+// is taken as it is; a network without factors has no G and always takes it so. What the output
+// means (noise, velocity or clean sample) is the schedule's matter (diffusion/schedule.h).
 #ifndef FACET_DIFFUSION_SCORE_NET_H
 #define FACET_DIFFUSION_SCORE_NET_H
 
@@ -51,16 +54,29 @@ typedef struct ScoreNet {
     size_t in_weight, in_bias, position;   // [3][D][C], [C], [T][C]
     ScoreUnit units[2 * SCORE_BLOCKS_MAX]; // two a block
     size_t out_gamma, out_beta, out_weight, out_bias; // [C], [C], [3][C][D], [D]
+    size_t select_weight; // [K embed][context], of a network that selects
 } ScoreNet;
 
 // Refuses sizes that make no network.
 Status score_net_create(ScoreNet **net, ScoreNetConfig config);
 void score_net_free(ScoreNet *net);
 
+// Whether the factors select what is read from the context.
+static inline bool score_selects(const ScoreNetConfig *config)
+{
+    return config->context > 0 && config->factors > 0;
+}
+
+// Width of the embeddings of all factors, which stand side by side.
+static inline int score_embed_width(const ScoreNetConfig *config)
+{
+    return config->factors * config->embed;
+}
+
 // Where the context starts in the vector that the condition is computed from, and its whole width.
 static inline int score_context_at(const ScoreNetConfig *config)
 {
-    return config->time_width + config->factors * config->embed;
+    return config->time_width + score_embed_width(config);
 }
 
 static inline int score_cond_in(const ScoreNetConfig *config)

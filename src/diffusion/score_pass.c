@@ -21,20 +21,41 @@ static void affine(Real *y, int stride, const Real *x, const Real *packed, const
     gemm_packed(y, stride, x, in, packed, rows, out, in, true);
 }
 
-static void condition(ScoreWork *w, const Real *t, const int *z, const Real *context)
+// The context's place in the condition's input: the context as it is, or what the embeddings, which
+// are there already, select of it.
+static void place_context(ScoreWork *w)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    int width = score_cond_in(c), embeds = score_embed_width(c), size = c->context;
+    bool selects = score_selects(c);
+    if (selects)
+        gemm_packed(w->select, size, w->cond_in + c->time_width, width, w->pack_select, w->rows,
+                    size, embeds, false);
+    for (int r = 0; r < w->rows; r++) {
+        const Real *restrict context = w->context + (size_t)r * size;
+        Real *restrict place = w->cond_in + (size_t)r * width + score_context_at(c);
+        memcpy(place, context, (size_t)size * sizeof *place);
+        if (!selects) continue;
+        Real *restrict select = w->select + (size_t)r * size;
+        for (int i = 0; i < size; i++) {
+            select[i] += R(1);
+            place[i] *= select[i];
+        }
+    }
+}
+
+static void condition(ScoreWork *w, const Real *t)
 {
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params;
-    int width = score_cond_in(c), rows = w->rows, at = score_context_at(c);
+    int width = score_cond_in(c), rows = w->rows;
     size_t size = (size_t)rows * c->cond;
     time_embedding(w->cond_in, width, t, rows, c->time_width, false);
     for (int i = 0; i < c->factors; i++)
         embedding_forward(w->cond_in + c->time_width + i * c->embed, width, params + net->embed[i],
-                          z + i, c->factors, rows, c->values[i], c->embed);
-    for (int r = 0; c->context && r < rows; r++)
-        memcpy(w->cond_in + (size_t)r * width + at, context + (size_t)r * c->context,
-               (size_t)c->context * sizeof *context);
+                          w->z + i, c->factors, rows, c->values[i], c->embed);
+    if (c->context) place_context(w);
     affine(w->cond1, c->cond, w->cond_in, w->pack_cond1, params + net->cond1_bias, rows, width,
            c->cond);
     mish_forward(w->cond1_act, w->cond1, size);
@@ -192,7 +213,8 @@ void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, con
     assert((context || !c->context) && "the network has a context");
     work->rows = rows;
     work->z = z;
-    condition(work, t, z, context);
+    work->context = context;
+    condition(work, t);
     pool_for(pool, c->blocks, film_task, work);
     Forward pass = {.work = work, .x = x, .out = out};
     if (work->threads) {

@@ -44,14 +44,14 @@ void score_load(ScoreWork *work, const Real *params, ThreadPool *pool);
 
 // out [rows][T][D] from x [rows][T][D], diffusion times t [rows], factor values z [rows][K] and
 // context [rows][context], NULL for a network without. The workspace keeps the activations for the
-// backward pass or the tangent, and the pointer z.
+// backward pass or the tangent, and the pointers z and context, which the backward pass reads.
 void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
                    const Real *context, int rows, ThreadPool *pool);
 
 // Gradients for dout [rows][T][D], of the rows of the last forward pass. dparams is a block of the
 // table's size, overwritten; dx [rows][T][D] is the gradient of x and dcontext [rows][context] that
-// of the context. Each may be NULL. The pass uses up the activations: one backward pass a forward
-// pass.
+// of the context, and may overwrite it. Each may be NULL. The pass uses up the activations: one
+// backward pass a forward pass.
 void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
                     ThreadPool *pool);
 

@@ -18,6 +18,8 @@ static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
 {
     const ScoreNetConfig *c = &w->net->config;
     size_t unit = gemm_packed_size(c->channels, 3 * c->channels);
+    if (score_selects(c))
+        w->pack_select = carve(base, used, gemm_packed_size(c->context, score_embed_width(c)));
     w->pack_cond1 = carve(base, used, gemm_packed_size(c->cond, score_cond_in(c)));
     w->pack_cond2 = carve(base, used, gemm_packed_size(c->cond, c->cond));
     w->pack_in = carve(base, used, gemm_packed_size(c->channels, 3 * c->dim));
@@ -36,7 +38,9 @@ static size_t lay_out(ScoreWork *w, Real *base)
     size_t steps = (size_t)w->shards * w->shard * c->horizon;
     size_t film = (size_t)c->blocks * 2 * c->channels, channels = (size_t)c->channels;
     size_t dim = (size_t)c->dim, cond = (size_t)c->cond, cond_in = (size_t)score_cond_in(c);
+    size_t selected = score_selects(c) ? rows * (size_t)c->context : 0;
     lay_out_packed(w, base, &used);
+    w->select = carve(base, &used, selected);
     w->cond_in = carve(base, &used, rows * cond_in);
     w->cond1 = carve(base, &used, rows * cond);
     w->cond1_act = carve(base, &used, rows * cond);
@@ -59,6 +63,7 @@ static size_t lay_out(ScoreWork *w, Real *base)
     w->dcond2 = carve(base, &used, rows * cond);
     w->dcond1 = carve(base, &used, rows * cond);
     w->dcond_in = carve(base, &used, rows * cond_in);
+    w->dselect = carve(base, &used, selected);
     w->dvectors = carve(base, &used, (size_t)w->shards * (2 * c->blocks + 1) * 3 * channels);
     w->dnorm = carve(base, &used, (size_t)w->shards * channels);
     size_t inner = conv1d_scratch((int)seq, c->channels, c->channels);
@@ -137,6 +142,11 @@ static void pack_task(void *context, int unit, int worker)
         conv1d_pack(w->pack_out, params + net->out_weight, c->channels, c->dim);
         gemm_pack(w->pack_cond2, GEMM_PLAIN, params + net->cond2_weight, c->cond, c->cond, 0,
                   c->cond, c->cond);
+        if (score_selects(c)) {
+            int embeds = score_embed_width(c);
+            gemm_pack(w->pack_select, GEMM_PLAIN, params + net->select_weight, c->context, embeds,
+                      0, c->context, embeds);
+        }
     }
 }
 

@@ -15,14 +15,18 @@ struct ScoreWork {
     int threads;                 // of the pool that may train, or 0
     int rows;                    // of the last forward pass
     const int *z;                // its factor values, owned by the caller
+    const Real *context;         // its context, owned by the caller
     const Real *params;          // owned by the caller
     Real *memory;
 
-    // Packed weights: condition, stem, head, units forward and backward, the FiLM of each block.
-    Real *pack_cond1, *pack_cond2;
+    // Packed weights: selection, condition, stem, head, units forward and backward, the FiLM of
+    // each block.
+    Real *pack_select, *pack_cond1, *pack_cond2;
     Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX], *pack_back[2 * SCORE_BLOCKS_MAX];
     Real *pack_film[SCORE_BLOCKS_MAX];
 
+    // [rows][context]: what the context is multiplied by, of a network that selects.
+    Real *select;
     // Condition, [rows][...]: input, layer 1 before and after Mish, layer 2 before and after, FiLM.
     Real *cond_in, *cond1, *cond1_act, *cond2, *cond2_act, *film;
     // Sequences: x and the output (seq of D), the stream before block l and after the last one,
@@ -35,6 +39,7 @@ struct ScoreWork {
     // Gradients, for training only.
     Real *dout, *dx, *dmid;                   // seq of D, D, C
     Real *dfilm, *dcond2, *dcond1, *dcond_in; // [rows][...]
+    Real *dselect;                            // [rows][context]
     Real *dvectors;                           // [shards][2 blocks + 1][3][C]
     Real *dnorm;                              // [shards][C]
     Real *scratch;                            // [threads][scratch_size]

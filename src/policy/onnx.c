@@ -80,6 +80,20 @@ static Name gather(Graph *g, Name from, Name index, int axis)
 
 // ---- The network --------------------------------------------------------------------------------
 
+static Name concat(Graph *g, const Name *parts, int count)
+{
+    const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {1}, .count = 1};
+    return node(g, "Concat", parts, count, &along, 1);
+}
+
+// The context, or what the factors' embeddings select of it.
+static Name context(Graph *g, const ScoreNetConfig *c, const Name *embeds)
+{
+    if (!score_selects(c)) return name_of("context");
+    Name select = binary(g, "MatMul", concat(g, embeds, c->factors), name_of("select.weight"));
+    return binary(g, "Mul", name_of("context"), binary(g, "Add", select, name_of("one")));
+}
+
 static Name condition(Graph *g, const ScoreNetConfig *c)
 {
     int count = 0;
@@ -92,9 +106,8 @@ static Name condition(Graph *g, const ScoreNetConfig *c)
         snprintf(column, sizeof column, "factor.%d", i);
         parts[count++] = gather(g, name_of(table), gather(g, name_of("z"), name_of(column), 1), 0);
     }
-    if (c->context) parts[count++] = name_of("context");
-    const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {1}, .count = 1};
-    Name in = node(g, "Concat", parts, count, &along, 1);
+    if (c->context) parts[count++] = context(g, c, parts + 1);
+    Name in = concat(g, parts, count);
     return mish(g, linear(g, mish(g, linear(g, in, "cond.0")), "cond.1"));
 }
 

@@ -1,16 +1,24 @@
-// The whole score network against PyTorch: output, gradient of x and every parameter's gradient
-// (reference.txt, made by reference.py). test_reference_f64.c is this file in double.
+// The whole score network against PyTorch, without and with a context: output, gradients of x and
+// of the context, and every parameter's gradient (reference.txt, made by reference.py).
+// test_reference_f64.c is this file in double.
 #include "diffusion/score_pass.h"
 #include "nn/layers.h"
 #include "reference.h"
 
 #include <stdlib.h>
 
-enum { T = 5, D = 2, ROWS = 3, SIZE = T * D };
+enum { T = 5, D = 2, ROWS = 3, SIZE = T * D, CONTEXT = 4 };
 
-static void test_network(void **state)
+// Compares with the entry of this name among those of the network.
+static void same_in(const Real *actual, const char *prefix, const char *entry, size_t size)
 {
-    (void)state;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, entry);
+    same(actual, name, size);
+}
+
+static void compare(const char *prefix, int width)
+{
     const ScoreNetConfig config = {.horizon = T,
                                    .dim = D,
                                    .blocks = 2,
@@ -19,9 +27,11 @@ static void test_network(void **state)
                                    .time_width = 4,
                                    .embed = 3,
                                    .factors = 2,
-                                   .values = {3, 2}};
+                                   .values = {3, 2},
+                                   .context = width};
     const Real t[ROWS] = {0, 17, 93};
     const int z[ROWS * 2] = {0, 1, 2, EMBEDDING_NULL, EMBEDDING_NULL, 0};
+    Real context[ROWS * CONTEXT], dcontext[ROWS * CONTEXT];
     Real x[ROWS * SIZE], dout[ROWS * SIZE], out[ROWS * SIZE], dx[ROWS * SIZE];
     ScoreNet *net;
     ScoreWork *work;
@@ -36,14 +46,16 @@ static void test_network(void **state)
         wave(params + net->table.tensors[i].offset, net->table.tensors[i].size, 0.5, 1.3, 0.7 * i);
     wave(x, ROWS * SIZE, 1.0, 0.9, 0.2);
     wave(dout, ROWS * SIZE, 1.0, 1.7, 0.4);
+    wave(context, ROWS * CONTEXT, 1.0, 1.1, 0.3);
     score_load(work, params, pool);
-    score_forward(out, work, x, t, z, NULL, ROWS, pool);
-    score_backward(grads, dx, NULL, work, dout, pool);
-    same(out, "out", ROWS * SIZE);
-    same(dx, "dx", ROWS * SIZE);
+    score_forward(out, work, x, t, z, width ? context : NULL, ROWS, pool);
+    score_backward(grads, dx, width ? dcontext : NULL, work, dout, pool);
+    same_in(out, prefix, "out", ROWS * SIZE);
+    same_in(dx, prefix, "dx", ROWS * SIZE);
+    if (width) same_in(dcontext, prefix, "dcontext", ROWS * CONTEXT);
     for (int i = 0; i < net->table.count; i++)
-        same(grads + net->table.tensors[i].offset, net->table.tensors[i].name,
-             net->table.tensors[i].size);
+        same_in(grads + net->table.tensors[i].offset, prefix, net->table.tensors[i].name,
+                net->table.tensors[i].size);
     free(params);
     free(grads);
     pool_destroy(pool);
@@ -51,8 +63,21 @@ static void test_network(void **state)
     score_net_free(net);
 }
 
+static void test_network(void **state)
+{
+    (void)state;
+    compare("", 0);
+}
+
+static void test_network_with_context(void **state)
+{
+    (void)state;
+    compare("context.", CONTEXT);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_network)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_network),
+                                       cmocka_unit_test(test_network_with_context)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,9 @@ static void setup_with(Fixture *f, int factors, int threads, int context)
     tensor_init(f->params, &f->net->table, 4);
     const Tensor *head = tensor_find(&f->net->table, "out.weight");
     for (size_t i = 0; i < head->size; i++) f->params[head->offset + i] = 0.1f * sinf((float)i);
+    const Tensor *select = tensor_find(&f->net->table, "select.weight");
+    for (size_t i = 0; select && i < select->size; i++)
+        f->params[select->offset + i] = 0.3f * cosf((float)i);
     sampler_load(f->sampler, f->params, f->pool);
 }
 
@@ -54,6 +57,11 @@ static void teardown(Fixture *f)
 static void noise(float *x)
 {
     for (int n = 0; n < PLANS; n++) sampler_noise(x + n * SIZE, 8, (uint64_t)n, SIZE);
+}
+
+static void fill_context(float *context)
+{
+    for (int i = 0; i < PLANS * CONTEXT; i++) context[i] = cosf((float)(2 * i));
 }
 
 static void test_compose_scores(void **state)
@@ -82,7 +90,7 @@ static void test_composed_equals_branches(void **state)
     const int z[PLANS * 3] = {0, 1, 2, 2, 0, 3, 1, 1, 0};
     const double weights[3] = {1.0, 0.5, 2.0};
     float context[PLANS * CONTEXT], other[PLANS * SIZE];
-    for (int i = 0; i < PLANS * CONTEXT; i++) context[i] = cosf((float)(2 * i));
+    fill_context(context);
     noise(x);
     sampler_predict(composed, f.sampler, x, 20, COMPOSE_FACTORS, weights, z, context, PLANS,
                     f.pool);
@@ -129,6 +137,8 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
 {
     static SamplerPlan plan;
     const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    float context[PLANS * CONTEXT];
+    fill_context(context);
     assert_ok(sampler_plan(&plan, &f->schedule,
                            (SamplerConfig){.kind = kind,
                                            .steps = STEPS,
@@ -137,7 +147,7 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
                                            .clip = clip}));
     noise(x);
     assert_ok(
-        sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, NULL, PLANS, f->pool));
+        sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, context, PLANS, f->pool));
 }
 
 static void test_same_bits_on_any_thread_count(void **state)
@@ -147,7 +157,7 @@ static void test_same_bits_on_any_thread_count(void **state)
         float first[PLANS * SIZE], again[PLANS * SIZE];
         for (int threads = 1; threads <= 4; threads++) {
             Fixture f;
-            setup(&f, 2, threads);
+            setup_with(&f, 2, threads, kind ? CONTEXT : 0);
             run(threads == 1 ? first : again, NULL, &f, (SamplerKind)kind, 0.0);
             if (threads > 1) assert_memory_equal(first, again, sizeof first);
             teardown(&f);
@@ -178,14 +188,16 @@ static void test_plans_are_independent(void **state)
 {
     (void)state;
     Fixture f;
-    setup(&f, 2, 2);
+    setup_with(&f, 2, 2, CONTEXT);
     float x[PLANS * SIZE], together[PLANS * SIZE], alone[SIZE];
     const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    float context[PLANS * CONTEXT];
     noise(x);
-    sampler_predict(together, f.sampler, x, 9, COMPOSE_FACTORS, NULL, z, NULL, PLANS, f.pool);
+    fill_context(context);
+    sampler_predict(together, f.sampler, x, 9, COMPOSE_FACTORS, NULL, z, context, PLANS, f.pool);
     for (int n = 0; n < PLANS; n++) {
-        sampler_predict(alone, f.sampler, x + n * SIZE, 9, COMPOSE_FACTORS, NULL, z + n * 2, NULL,
-                        1, f.pool);
+        sampler_predict(alone, f.sampler, x + n * SIZE, 9, COMPOSE_FACTORS, NULL, z + n * 2,
+                        context + n * CONTEXT, 1, f.pool);
         assert_memory_equal(alone, together + n * SIZE, sizeof alone);
     }
     teardown(&f);

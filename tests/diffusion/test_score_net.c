@@ -1,6 +1,6 @@
 // The score network in double: every parameter's gradient, the gradient of x and the tangents
-// against central differences, with and without a context; the receptive field; the sizes that are
-// refused.
+// against central differences, with and without a context; what the factors select of the context;
+// the receptive field; the sizes that are refused.
 #define FACET_REAL_DOUBLE
 #include "diffusion/score_pass.h"
 #include "nn/derivative.h"
@@ -74,6 +74,17 @@ static double loss(void *context)
     return dot(f->dout, f->out, ROWS * SIZE);
 }
 
+// Every parameter's gradient, from the last backward pass.
+static void check_parameters(Fixture *f)
+{
+    for (int i = 0; i < f->net->table.count; i++) {
+        const Tensor *tensor = &f->net->table.tensors[i];
+        size_t stride = tensor->size > 40 ? 7 : 1;
+        check_gradient(tensor->name, f->params + tensor->offset, f->grads + tensor->offset,
+                       tensor->size, stride, loss, f);
+    }
+}
+
 static void test_gradients(void **state)
 {
     (void)state;
@@ -82,12 +93,7 @@ static void test_gradients(void **state)
     forward(&f);
     score_backward(f.grads, f.dx, NULL, f.work, f.dout, f.pool);
     check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
-    for (int i = 0; i < f.net->table.count; i++) {
-        const Tensor *tensor = &f.net->table.tensors[i];
-        size_t stride = tensor->size > 40 ? 7 : 1;
-        check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset,
-                       tensor->size, stride, loss, &f);
-    }
+    check_parameters(&f);
     teardown(&f);
 }
 
@@ -117,18 +123,74 @@ static void test_gradients_with_context(void **state)
     forward(&f);
     score_backward(f.grads, NULL, f.dcontext, f.work, f.dout, f.pool);
     memcpy(first, f.dcontext, sizeof first);
-    const char *const names[] = {"cond.0.weight", "cond.1.weight", "film.weight", "embed.1"};
-    for (int i = 0; i < 4; i++) {
-        const Tensor *tensor = tensor_find(&f.net->table, names[i]);
-        check_gradient(tensor->name, f.params + tensor->offset, f.grads + tensor->offset,
-                       tensor->size, 1, loss, &f);
-    }
+    assert_non_null(tensor_find(&f.net->table, "select.weight"));
+    check_parameters(&f);
+    double *grads = malloc(f.net->table.size * sizeof *grads);
+    assert_non_null(grads);
+    memcpy(grads, f.grads, f.net->table.size * sizeof *grads);
     check_gradient("dcontext", f.context, first, ROWS * CONTEXT, 1, loss, &f);
     // The context's gradient does not need those of the parameters.
     forward(&f);
     score_backward(NULL, f.dx, f.dcontext, f.work, f.dout, f.pool);
     assert_memory_equal(f.dcontext, first, sizeof first);
     check_gradient("dx", f.x, f.dx, ROWS * SIZE, 5, loss, &f);
+    // It may take the context's place.
+    forward(&f);
+    score_backward(f.grads, NULL, f.context, f.work, f.dout, f.pool);
+    assert_memory_equal(f.context, first, sizeof first);
+    assert_memory_equal(f.grads, grads, f.net->table.size * sizeof *grads);
+    free(grads);
+    teardown(&f);
+}
+
+// Without factors nothing selects.
+static void test_gradients_with_context_alone(void **state)
+{
+    (void)state;
+    Fixture f;
+    ScoreNetConfig config = small;
+    config.context = CONTEXT;
+    config.factors = 0;
+    setup_with(&f, config, 1);
+    assert_null(tensor_find(&f.net->table, "select.weight"));
+    forward(&f);
+    score_backward(f.grads, NULL, f.dcontext, f.work, f.dout, f.pool);
+    check_parameters(&f);
+    check_gradient("dcontext", f.context, f.dcontext, ROWS * CONTEXT, 1, loss, &f);
+    teardown(&f);
+}
+
+// A new network takes the context as it is. An embedding that the selection turns into -1 hides a
+// number of the context, from the rows with that value alone.
+static void test_factors_select_from_the_context(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 2 };
+    Fixture f;
+    ScoreNetConfig config = small;
+    config.context = CONTEXT;
+    setup_with(&f, config, 1);
+    double *select = f.params + tensor_find(&f.net->table, "select.weight")->offset;
+    double *embed = f.params + tensor_find(&f.net->table, "embed.0")->offset;
+    double *fresh = calloc(f.net->table.size, sizeof *fresh);
+    assert_non_null(fresh);
+    tensor_init(fresh, &f.net->table, 3);
+    for (int i = 0; i < K * small.embed * CONTEXT; i++)
+        assert_true(fresh[select - f.params + i] == 0.0);
+    free(fresh);
+    memset(select, 0, (size_t)(K * small.embed * CONTEXT) * sizeof *select);
+    memset(embed, 0, (size_t)(small.values[0] + 1) * (size_t)small.embed * sizeof *embed);
+    embed[1] = 2.0;                  // value 0 of the first factor
+    select[CONTEXT + HIDDEN] = -0.5; // 1 - 0.5 * 2 = 0
+    double before[ROWS * SIZE];
+    forward(&f);
+    memcpy(before, f.out, sizeof before);
+    for (int r = 0; r < ROWS; r++) f.context[r * CONTEXT + HIDDEN] += 1.0;
+    forward(&f);
+    for (int r = 0; r < ROWS; r++) {
+        bool changed = memcmp(f.out + r * SIZE, before + r * SIZE, SIZE * sizeof *before) != 0;
+        assert_int_equal(changed, f.z[r * K] != 0);
+    }
     teardown(&f);
 }
 
@@ -224,15 +286,20 @@ static void test_jacobian(void **state)
 static void test_rows_are_independent(void **state)
 {
     (void)state;
-    Fixture f;
-    setup_with(&f, small, 1);
-    forward(&f);
-    for (int r = 0; r < ROWS; r++) {
-        double alone[SIZE];
-        score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K, NULL, 1, f.pool);
-        for (int i = 0; i < SIZE; i++) assert_true(alone[i] == f.out[r * SIZE + i]);
+    for (int context = 0; context <= CONTEXT; context += CONTEXT) {
+        Fixture f;
+        ScoreNetConfig config = small;
+        config.context = context;
+        setup_with(&f, config, 1);
+        forward(&f);
+        for (int r = 0; r < ROWS; r++) {
+            double alone[SIZE];
+            score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K,
+                          f.context + r * context, 1, f.pool);
+            for (int i = 0; i < SIZE; i++) assert_true(alone[i] == f.out[r * SIZE + i]);
+        }
+        teardown(&f);
     }
-    teardown(&f);
 }
 
 // A workspace that only evaluates runs stage by stage, and gives the same.
@@ -243,15 +310,17 @@ static void test_evaluation_equals_training_pass(void **state)
         Fixture f;
         ScoreWork *work;
         double out[ROWS * SIZE];
-        setup_with(&f, small, threads);
+        ScoreNetConfig config = small;
+        config.context = threads > 1 ? CONTEXT : 0;
+        setup_with(&f, config, threads);
         forward(&f);
         assert_ok(score_work_create(&work, f.net, ROWS));
         score_load(work, f.params, f.pool);
         for (int rows = ROWS; rows > 0; rows -= 3) { // fewer rows than before leave nothing behind
-            score_forward(out, work, f.x, f.t, f.z, NULL, rows, f.pool);
+            score_forward(out, work, f.x, f.t, f.z, f.context, rows, f.pool);
             for (int i = 0; i < rows * SIZE; i++) assert_true(out[i] == f.out[i]);
         }
-        score_forward(out, work, f.x, f.t, f.z, NULL, ROWS, f.pool);
+        score_forward(out, work, f.x, f.t, f.z, f.context, ROWS, f.pool);
         for (int i = 0; i < ROWS * SIZE; i++) assert_true(out[i] == f.out[i]);
         score_work_free(work);
         teardown(&f);
@@ -315,6 +384,8 @@ int main(void)
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_gradients_without_factors),
         cmocka_unit_test(test_gradients_with_context),
+        cmocka_unit_test(test_gradients_with_context_alone),
+        cmocka_unit_test(test_factors_select_from_the_context),
         cmocka_unit_test(test_tangents),
         cmocka_unit_test(test_jacobian),
         cmocka_unit_test(test_rows_are_independent),

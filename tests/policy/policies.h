@@ -101,10 +101,13 @@ static inline Policy *tiny_policy_with(PolicyMethod method, int features)
     assert_ok(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
         fill_weights(policy->params[i], &policy->net->table, (uint64_t)(1 + i));
-        // The head starts at zero; give it something to say.
-        const Tensor *head = tensor_find(&policy->net->table, "out.weight");
-        for (size_t k = 0; k < head->size; k++)
-            policy->params[i][head->offset + k] = 0.3f * sinf((float)(k * k + 7 * (size_t)i));
+        // The head and the selection start at zero; give them something to say.
+        static const char *const zero[] = {"out.weight", "select.weight"};
+        for (int n = 0; n < 2; n++) {
+            const Tensor *tensor = tensor_find(&policy->net->table, zero[n]);
+            for (size_t k = 0; tensor && k < tensor->size; k++)
+                policy->params[i][tensor->offset + k] = 0.3f * sinf((float)(k * k + 7 * (size_t)i));
+        }
     }
     if (features) fill_weights(policy->encoder_params, encoder_table(policy->encoder), 70);
     return policy;

@@ -38,8 +38,9 @@ static void a_sampling_allocates_nothing(void **state)
 #endif
     static uint8_t frames[PLANS * TINY_FRAME];
     fill_frames(frames, PLANS, 1);
-    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
-        bool sees = method == POLICY_BASELINE;
+    // Networks with factors and without, that see and that do not.
+    for (int method = POLICY_FACTORED; method <= POLICY_ORACLE; method++) {
+        bool sees = method == POLICY_FACTORED || method == POLICY_BASELINE;
         Policy *policy = tiny_policy_with((PolicyMethod)method, sees ? 6 : 0);
         PolicyRunner *runner;
         ThreadPool *pool;

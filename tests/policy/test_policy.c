@@ -74,7 +74,11 @@ static void a_policy_that_sees_comes_back(void **state)
         assert_true(
             encoder_config_equal(encoder_config(back->encoder), encoder_config(policy->encoder)));
         size_t bytes = table->size * sizeof(float);
-        if (!half) assert_memory_equal(back->encoder_params, policy->encoder_params, bytes);
+        if (!half) {
+            assert_memory_equal(back->encoder_params, policy->encoder_params, bytes);
+            assert_memory_equal(back->params[0], policy->params[0],
+                                policy->net->table.size * sizeof(float));
+        }
         assert_ok(policy_save(back, "again", half ? POLICY_FP16 : POLICY_FP32));
         assert_ok(policy_load(&again, "again"));
         assert_memory_equal(again->encoder_params, back->encoder_params, bytes);
@@ -180,10 +184,11 @@ static void half_precision_rounds_the_weights(void **state)
 
 // ---- Broken policies ----------------------------------------------------------------------------
 
-// Saves the tiny policy with one text of its file replaced by another of the same length.
-static void refused(const char *from, const char *to, const char *words)
+// Saves a policy, which it destroys, with one text of its file replaced by another of the same
+// length.
+static void refused_of(Policy *policy, const char *from, const char *to, const char *words)
 {
-    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
+    Policy *back;
     assert_ok(policy_save(policy, "policy", POLICY_FP32));
     policy_destroy(policy);
     size_t size, length = strlen(from);
@@ -200,6 +205,11 @@ static void refused(const char *from, const char *to, const char *words)
     free(bytes);
     assert_refused(policy_load(&back, "policy"), words);
     assert_null(back);
+}
+
+static void refused(const char *from, const char *to, const char *words)
+{
+    refused_of(tiny_policy(POLICY_FACTORED), from, to, words);
 }
 
 static void broken_policies_are_refused(void **state)
@@ -222,6 +232,8 @@ static void broken_policies_are_refused(void **state)
             "tensor film.weight: expected the shape [8, 48], found [8, 64]");
     refused("\\\"blocks\\\":2", "\\\"blocks\\\":3", "tensor film.weight: expected the shape");
     refused("\"block.1.0.bias\"", "\"block.9.0.bias\"", "expected a tensor block.1.0.bias");
+    refused_of(tiny_policy_with(POLICY_FACTORED, 6), "\"select.weight\"", "\"unknown.weigh\"",
+               "policy: expected a tensor select.weight, found none");
     refused("\\\"dim\\\":2", "\\\"dim\\\":3", "expected ranges of 3 channels, found 2");
     refused("\\\"min\\\":[-3", "\\\"min\\\":[-x", "normalizer: line 1: expected valid JSON");
     refused("\\\"max\\\":[5", "\\\"may\\\":[5", "max: expected a value");
