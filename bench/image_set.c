@@ -110,7 +110,7 @@ static void measure(const uint8_t *rgb, uint8_t *out, ImageShape shape, int fram
 int main(int argc, char **argv)
 {
     int frames = argc > 1 ? atoi(argv[1]) : 10000, threads = argc > 2 ? atoi(argv[2]) : 2;
-    int width = argc > 4 ? atoi(argv[3]) : 160, height = argc > 4 ? atoi(argv[4]) : 120;
+    int width = argc > 4 ? atoi(argv[3]) : 80, height = argc > 4 ? atoi(argv[4]) : 60;
     if (frames < 1 || width < 1 || width > 4096 || height < 1 || height > 4096)
         must(status_fail("usage: image_set [frames] [threads] [width height]"));
     ImageShape shape = {width, height, HORIZON, DIM};

@@ -31,7 +31,7 @@ static uint8_t *noise_frames(size_t bytes)
 
 static void write_frames(const char *path)
 {
-    const ImageShape shape = {.width = 160, .height = 120, .horizon = HORIZON, .dim = DIM};
+    const ImageShape shape = {.width = 80, .height = 60, .horizon = HORIZON, .dim = DIM};
     FactorSpace *space;
     ImageWriter *writer;
     FactorTask tasks[FRAMES];
@@ -44,7 +44,7 @@ static void write_frames(const char *path)
                                "pilot"));
     for (int i = 0; i < FRAMES; i++) tasks[i] = factor_task_at(space, 37 * i);
     for (int i = 0; i < FRAMES * HORIZON * DIM; i++) actions[i] = (i * i) % 11 - 5.0;
-    uint8_t *rgb = noise_frames((size_t)FRAMES * 160 * 120 * 3);
+    uint8_t *rgb = noise_frames((size_t)FRAMES * 80 * 60 * 3);
     must(image_writer_create(&writer, path, space, shape, NULL));
     must(image_writer_add(writer, rgb, actions, tasks, flights, FRAMES, NULL));
     must(image_writer_finish(writer));

@@ -40,7 +40,7 @@ typedef struct EncoderConfig {
     int features;       // width of the result
 } EncoderConfig;
 
-// "small": 160x120, shrunk by 2, trained on two cores. "resnet18": the paper's, at 320x240, with
+// "small": 80x60, shrunk by 4, trained on two cores. "resnet18": the paper's, at 320x240, with
 // stem and the first two stages frozen; "resnet18-torchvision" is the same without a norm, for
 // imported weights (encoder/torchvision.h). A failure names the known ones.
 Status encoder_config_find(EncoderConfig *config, const char *name);

@@ -32,14 +32,14 @@ static Status keep(void *context, const GateFrames *frames)
 {
     Kept *kept = context;
     assert_true(frames->flight > kept->last);
-    assert_int_equal(frames->width, 16);
-    assert_int_equal(frames->height, 12);
+    assert_int_equal(frames->width, 8);
+    assert_int_equal(frames->height, 6);
     assert_true(frames->count <= frames->result.frames);
     for (int i = 0; i < frames->count; i++) {
         const double *o = frames->offsets + i * LABEL;
         kept->nearest = fmin(kept->nearest, vec3_norm(vec3(o[0], o[1], o[2])));
     }
-    mix(&kept->pixels, frames->rgb, (size_t)frames->count * 16 * 12 * 3);
+    mix(&kept->pixels, frames->rgb, (size_t)frames->count * 8 * 6 * 3);
     mix(&kept->labels, frames->offsets, (size_t)frames->count * LABEL * sizeof(double));
     kept->last = frames->flight;
     kept->frames += frames->count;
@@ -203,8 +203,8 @@ static void test_files(void **unused)
     const char *paths[] = {path};
     assert_ok(image_set_open(&set, paths, 1));
     ImageShape shape = image_set_shape(set);
-    assert_int_equal(shape.width, 16);
-    assert_int_equal(shape.height, 12);
+    assert_int_equal(shape.width, 8);
+    assert_int_equal(shape.height, 6);
     assert_int_equal(shape.horizon, GATE_HORIZON);
     assert_int_equal(shape.dim, GATE_DIM);
     assert_true(factor_space_equal(image_set_space(set), world->space));

@@ -9,7 +9,7 @@
 
 enum { SQUARE_T = 4, SQUARE_D = 2, SQUARE_SIZE = SQUARE_T * SQUARE_D };
 
-static const ImageShape square_shape = {160, 120, SQUARE_T, SQUARE_D};
+static const ImageShape square_shape = {80, 60, SQUARE_T, SQUARE_D};
 
 static inline FactorSpace *square_space(void)
 {

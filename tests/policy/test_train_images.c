@@ -368,7 +368,7 @@ static void wrong_settings_are_refused(void **state)
     REFUSED(options.encoder = NULL, "expected an encoder for frames, found none");
     REFUSED(options.encoder = "smal", "no encoder 'smal': small, resnet18");
     REFUSED(options.encoder = "resnet18",
-            "first.h5: expected frames of 320 x 240 for the encoder 'resnet18', found 160 x 120");
+            "first.h5: expected frames of 320 x 240 for the encoder 'resnet18', found 80 x 60");
     REFUSED(options.updates = 0, "expected 1 update or more and a stop before the last, found 0");
     REFUSED(options.until = 7, "expected 1 update or more and a stop before the last, found 6");
     REFUSED(options.until = -1, "a stop before the last, found 6 and -1");
@@ -377,7 +377,7 @@ static void wrong_settings_are_refused(void **state)
     write_squares("large.h5", (ImageShape){320, 240, SQUARE_T, SQUARE_D}, 6, 0);
     const char *const large[] = {"large.h5"}, *const mixed[] = {"first.h5", "large.h5"};
     assert_refused(policy_train_images(&summary, large, 1, "policy", &options),
-                   "large.h5: expected frames of 160 x 120 for the encoder 'small', found 320 x "
+                   "large.h5: expected frames of 80 x 60 for the encoder 'small', found 320 x "
                    "240");
     assert_refused(policy_train_images(&summary, mixed, 2, "policy", &options), "large.h5");
     assert_int_equal(access("policy", F_OK), -1);
