@@ -335,8 +335,8 @@ int cmd_gate_study(int argc, char **argv)
 {
     Study s = {.common = common_defaults(),
                .folder = "out/gate",
-               .demos = 480,
-               .updates = 2000,
+               .demos = 600,
+               .updates = 5000,
                .rounds = 2,
                .flights = 100};
     const Option options[] = {

@@ -60,7 +60,7 @@ static Status write_demos(const DemosCommand *o, const GateWorld *world)
 
 int cmd_gate_demos(int argc, char **argv)
 {
-    DemosCommand o = {.common = common_defaults(), .flights = 480, .shrink = 4};
+    DemosCommand o = {.common = common_defaults(), .flights = 600, .shrink = 4};
     const Option options[] = {
         option_text("out", &o.out, "FILE", "HDF5 file to write"),
         option_int("flights", &o.flights, "N", 1, 1 << 20, "flights, shared out over the tasks"),
@@ -158,7 +158,7 @@ int cmd_gate_train(int argc, char **argv)
 {
     TrainCommand o = {.common = common_defaults(),
                       .method = "factored",
-                      .updates = 2000,
+                      .updates = 5000,
                       .training = {.rounds = 2,
                                    .flights = 100,
                                    .train = {.recipe = "images", .encoder = "small"}}};

@@ -44,7 +44,7 @@ GateCollection gate_collection_defaults(void)
         .disturbance = {.gust_speed = 1.0, .fix_error = 0.08, .time = 1.0},
         .start_speed = 1.5,
         .start_tilt = 0.25,
-        .redrawn = 0.8,
+        .redrawn = 0.5,
         .shrink = 4,
     };
 }
