@@ -250,6 +250,7 @@ typedef struct GateTraining {
     int rounds;          // of DAgger
     int flights;         // a round
     double expert_share; // of the flights of a round, flown by the expert
+    double redrawn;      // of them, in a venue with another look
 } GateTraining;
 
 // Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is

@@ -146,6 +146,7 @@ static Json *json_from_picture(const CameraOptions *options, const Picture *pict
         json_set(document, "gate_pixel", pixel);
     }
     json_set_number(document, "time", options->time);
+    json_set_uint64(document, "look", options->look);
     json_set_uint64(document, "seed", options->common.seed);
     return document;
 }

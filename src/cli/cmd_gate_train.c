@@ -32,6 +32,7 @@ typedef struct DemosCommand {
     CommonOptions common;
     const char *out;
     int flights, shrink;
+    double redrawn;
     TextList hold_out;
 } DemosCommand;
 
@@ -45,6 +46,7 @@ static Status write_demos(const DemosCommand *o, const GateWorld *world)
     collection.flights = o->flights;
     collection.seed = o->common.seed;
     collection.shrink = o->shrink;
+    collection.redrawn = o->redrawn;
     if (status.ok) status = pool_create(&pool, o->common.threads);
     if (status.ok) {
         Progress *progress = progress_begin("flights", o->flights, o->common.quiet);
@@ -60,11 +62,16 @@ static Status write_demos(const DemosCommand *o, const GateWorld *world)
 
 int cmd_gate_demos(int argc, char **argv)
 {
-    DemosCommand o = {.common = common_defaults(), .flights = 600, .shrink = 4};
+    DemosCommand o = {.common = common_defaults(),
+                      .flights = 600,
+                      .shrink = 4,
+                      .redrawn = gate_collection_defaults().redrawn};
     const Option options[] = {
         option_text("out", &o.out, "FILE", "HDF5 file to write"),
         option_int("flights", &o.flights, "N", 1, 1 << 20, "flights, shared out over the tasks"),
         option_int("shrink", &o.shrink, "N", 1, 8, "average frames over N x N pixels"),
+        option_double("redrawn", &o.redrawn, "X", 0.0, 1.0,
+                      "share of the flights that show the venue in another look"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "leave these tasks out, as venue=pool or color=red,gate=1,side=+1"),
     };
@@ -161,6 +168,7 @@ int cmd_gate_train(int argc, char **argv)
                       .updates = 5000,
                       .training = {.rounds = 2,
                                    .flights = 100,
+                                   .redrawn = gate_collection_defaults().redrawn,
                                    .train = {.recipe = "images", .encoder = "small"}}};
     TrainOptions *train_options = &o.training.train;
     const Option options[] = {
@@ -181,6 +189,8 @@ int cmd_gate_train(int argc, char **argv)
         option_int("flights", &o.training.flights, "N", 1, 1 << 20, "of a round"),
         option_double("expert-share", &o.training.expert_share, "X", 0.0, 1.0,
                       "of a round's flights, flown by the expert"),
+        option_double("redrawn", &o.training.redrawn, "X", 0.0, 1.0,
+                      "of a round's flights, in a venue with another look"),
         option_int("batch", &train_options->batch, "N", 0, 1 << 12,
                    "frames an update, 0 for the recipe's 32"),
         option_int("draws", &train_options->draws, "N", 0, 64,

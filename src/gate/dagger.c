@@ -56,6 +56,7 @@ static Status fly_with(const Dagger *d, int round, const Policy *policy, ThreadP
     collection.flights = d->options->flights;
     collection.seed = train->seed + (uint64_t)round * ROUND_SEEDS;
     collection.expert_share = d->options->expert_share;
+    collection.redrawn = d->options->redrawn;
     collection.shrink = policy_frame_shrink(policy);
     GateFlyer flyer = {.world = d->world, .policy = policy};
     GateCrew crew = gate_flyer_crew(&flyer);
