@@ -116,7 +116,6 @@ static int make_demos(const Study *s, int protocol)
     static Step step;
     char out[STEP_WORD_SIZE];
     step_file(out, s->folder, demo_files[protocol]);
-    if (file_exists(out)) return EXIT_DONE;
     step_begin(&step, "gate demos");
     step_pair(&step, "--out", out);
     step_number(&step, "--flights", s->demos);
@@ -129,11 +128,8 @@ static int make_demos(const Study *s, int protocol)
 static int train_model(const Study *s, const Model *model)
 {
     static Step step;
-    char out[STEP_WORD_SIZE], file[STEP_WORD_SIZE], checkpoint[STEP_WORD_SIZE];
+    char out[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
     step_file(out, s->folder, model->file);
-    snprintf(file, sizeof file, "%.90s.ckpt", model->file);
-    step_file(checkpoint, s->folder, file);
-    if (file_exists(out) && !file_exists(checkpoint)) return EXIT_DONE;
     step_begin(&step, "gate train");
     step_file(file, s->folder, demo_files[model->protocol]);
     step_pair(&step, "--data", file);
@@ -172,7 +168,6 @@ static int evaluate_row(const Study *s, const Row *row)
     int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
     int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
     step_file(json, s->folder, row->file);
-    if (file_exists(json)) return EXIT_DONE;
     step_begin(&step, "gate eval");
     step_file(file, s->folder, models[row->model].file);
     step_pair(&step, "--policy", file);
@@ -187,6 +182,81 @@ static int evaluate_row(const Study *s, const Row *row)
     step_pair(&step, "--json", json);
     step_common(&step, &s->common);
     return step_run(&step, cmd_gate_eval);
+}
+
+// ---- All of it --------------------------------------------------------------------------------
+
+typedef enum Kind { DEMOS, TRAINING, TRIALS } Kind;
+
+typedef struct Task {
+    Kind kind;
+    int index; // of the protocol, the model or the row
+} Task;
+
+enum { TASKS = PROTOCOLS + MODELS + ROWS };
+
+// All frames first, then each model and at once its rows.
+static void list_tasks(Task tasks[TASKS])
+{
+    int count = 0;
+    for (int p = 0; p < PROTOCOLS; p++) tasks[count++] = (Task){DEMOS, p};
+    for (int m = 0; m < MODELS; m++) {
+        tasks[count++] = (Task){TRAINING, m};
+        for (int i = 0; i < ROWS; i++)
+            if (rows[i].model == m) tasks[count++] = (Task){TRIALS, i};
+    }
+}
+
+static bool is_done(const Study *s, Task task)
+{
+    char file[STEP_WORD_SIZE], name[STEP_WORD_SIZE];
+    const char *made = task.kind == DEMOS      ? demo_files[task.index]
+                       : task.kind == TRAINING ? models[task.index].file
+                                               : rows[task.index].file;
+    step_file(file, s->folder, made);
+    if (!file_exists(file)) return false;
+    snprintf(name, sizeof name, "%.90s.ckpt", made);
+    step_file(file, s->folder, name);
+    return !file_exists(file); // a training that was cut short has one
+}
+
+// How long a task takes beside the others, in seconds on two slow cores.
+static double expected_seconds(const Study *s, Task task)
+{
+    if (task.kind == DEMOS) return 0.25 * s->demos;
+    if (task.kind == TRIALS) return 60.0;
+    double update = models[task.index].composed_loss ? 0.09 : 0.055;
+    return update * s->updates + 0.4 * s->rounds * s->flights;
+}
+
+static int run_task(const Study *s, Task task)
+{
+    if (task.kind == DEMOS) return make_demos(s, task.index);
+    if (task.kind == TRAINING) return train_model(s, &models[task.index]);
+    return evaluate_row(s, &rows[task.index]);
+}
+
+// Runs what is not there yet. The time that is left follows from what the tasks of this run took.
+static int run_tasks(const Study *s)
+{
+    Task tasks[TASKS];
+    double left = 0.0, expected = 0.0, spent = 0.0;
+    list_tasks(tasks);
+    for (int i = 0; i < TASKS; i++)
+        left += is_done(s, tasks[i]) ? 0.0 : expected_seconds(s, tasks[i]);
+    for (int i = 0; i < TASKS; i++) {
+        if (is_done(s, tasks[i])) continue;
+        double seconds = expected_seconds(s, tasks[i]), start = step_clock();
+        int code = run_task(s, tasks[i]);
+        if (code != EXIT_DONE) return code;
+        left -= seconds;
+        expected += seconds;
+        spent += step_clock() - start;
+        printf("%d of %d steps, about %.0f min left\n", i + 1, TASKS,
+               left * spent / expected / 60.0);
+        fflush(stdout);
+    }
+    return EXIT_DONE;
 }
 
 // ---- The tables -------------------------------------------------------------------------------
@@ -365,12 +435,7 @@ int cmd_gate_study(int argc, char **argv)
     command_text(command, sizeof command, argc, argv);
     Status status = file_make_folder(s.folder);
     if (!status.ok) return command_failed(usage.command, status);
-    for (int p = 0; p < PROTOCOLS && code == EXIT_DONE; p++) code = make_demos(&s, p);
-    for (int m = 0; m < MODELS && code == EXIT_DONE; m++) {
-        code = train_model(&s, &models[m]);
-        for (int i = 0; i < ROWS && code == EXIT_DONE; i++)
-            if (rows[i].model == m) code = evaluate_row(&s, &rows[i]);
-    }
+    code = run_tasks(&s);
     if (code != EXIT_DONE) return code;
     status = show_study(&s, command);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

@@ -43,19 +43,22 @@ void step_common(Step *step, const CommonOptions *common)
     if (common->quiet) step_add(step, "--quiet");
 }
 
+double step_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 int step_run(Step *step, int (*command)(int argc, char **argv))
 {
     printf("\n$ facet");
     for (int i = 0; i < step->count; i++) printf(" %s", step->argv[i]);
     printf("\n");
     fflush(stdout);
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = step_clock();
     int code = command(step->count, step->argv);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds =
-        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
-    if (code == EXIT_DONE) printf("took %.1f min\n", seconds / 60.0);
+    if (code == EXIT_DONE) printf("took %.1f min\n", (step_clock() - start) / 60.0);
     return code;
 }
 

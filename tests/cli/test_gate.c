@@ -193,6 +193,71 @@ static void policies_that_cannot_fly_are_refused(void **state)
     }
 }
 
+// ---- The study ----------------------------------------------------------------------------------
+
+static void write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(scratch_path(&scratch, name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// A study whose parts are all there shows its tables and makes nothing anew; without one of them it
+// goes on there.
+static void a_study_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"zero-shot.h5",
+                                        "within.h5",
+                                        "all.h5",
+                                        "zero-shot-baseline.safetensors",
+                                        "zero-shot-factored.safetensors",
+                                        "zero-shot-ours.safetensors",
+                                        "oracle.safetensors",
+                                        "within-baseline.safetensors",
+                                        "within-factored.safetensors",
+                                        "within-ours.safetensors",
+                                        "zero-shot-drop.safetensors",
+                                        "zero-shot-frozen.safetensors"};
+    static const char *const results[] = {
+        "zero-shot-baseline.json", "zero-shot-factored.json", "zero-shot-ours.json",
+        "zero-shot-oracle.json",   "within-baseline.json",    "within-factored.json",
+        "within-ours.json",        "within-oracle.json",      "zero-shot-joint.json",
+        "zero-shot-null.json",     "zero-shot-drop.json",     "zero-shot-drop-null.json",
+        "zero-shot-frozen.json"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) write_text(parts[i], "");
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        write_text(results[i],
+                   "{\"train\": {\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
+                   " \"held_out\": {\"trials\": 4, \"success\": 1, \"crash\": 2, "
+                   "\"timeout\": 1}}");
+    Run result = facet("gate study --out @");
+    assert_int_equal(result.code, 0);
+    assert_null(strstr(result.out, "$ facet"));
+    assert_non_null(strstr(result.out, "Baseline"));
+    assert_non_null(strstr(result.out, "75.0 (12.5)"));
+    assert_non_null(strstr(result.out, "25.0 (50.0)"));
+    JsonRef root, list, protocol, table, row, tally;
+    Json *document = read_json(&root, "study.json");
+    assert_ok(json_member(&list, &root, "protocols"));
+    assert_ok(json_element(&protocol, &list, 0));
+    assert_text(&protocol, "name", "zero-shot");
+    assert_ok(json_member(&table, &protocol, "rows"));
+    assert_ok(json_element(&row, &table, 0));
+    assert_ok(json_member(&tally, &row, "held_out"));
+    assert_int_equal(count_of(&tally, "crash"), 2);
+    json_free(document);
+    // A checkpoint beside a policy says that it is not finished; this one has no frames.
+    write_text("within-ours.safetensors.ckpt", "");
+    result = facet("gate study --out @");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.out, "$ facet gate train"));
+    assert_non_null(strstr(result.out, "within-ours.safetensors"));
+    assert_null(strstr(result.out, "$ facet gate demos"));
+    assert_non_null(strstr(result.err, "within"));
+}
+
 // ---- From frames to rates -----------------------------------------------------------------------
 
 #define TRAIN                                                                                      \
@@ -309,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_page_shows_flights_and_frames, begin, end),
         cmocka_unit_test_setup_teardown(wrong_words_are_answered_with_the_known_ones, begin, end),
         cmocka_unit_test_setup_teardown(policies_that_cannot_fly_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
         cmocka_unit_test_setup_teardown(frames_become_a_pilot, begin, end),
         cmocka_unit_test_setup_teardown(the_shipped_policy_flies, begin, end),
     };
