@@ -17,10 +17,12 @@ from torch.nn import functional as F
 from torch_net import THREADS, milliseconds
 
 CONFIGS = {
-    "small": dict(size=(120, 160), stem=16, kernel=5, pool=False, channels=[32, 64, 64],
-                  strides=[2, 2, 2], blocks=1, groups=8, frozen=0, flat=(8, 10), batch=32),
+    "small": dict(size=(60, 80), stem=16, kernel=5, pool=False, channels=[32, 64, 64],
+                  strides=[2, 2, 1], blocks=1, groups=8, frozen=0, flat=(8, 10), features=256,
+                  batch=32),
     "resnet18": dict(size=(240, 320), stem=64, kernel=7, pool=True, channels=[64, 128, 256, 512],
-                     strides=[1, 2, 2, 2], blocks=2, groups=32, frozen=3, flat=(0, 0), batch=8),
+                     strides=[1, 2, 2, 2], blocks=2, groups=32, frozen=3, flat=(0, 0),
+                     features=128, batch=8),
 }
 
 
@@ -43,7 +45,7 @@ class Block(nn.Module):
 
 class Encoder(nn.Module):
     def __init__(self, size, stem, kernel, pool, channels, strides, blocks, groups, frozen,
-                 flat, **_):
+                 flat, features, **_):
         super().__init__()
         stem_unit = nn.Sequential(unit(3, stem, kernel, 2, groups), nn.ReLU())
         if pool:
@@ -56,7 +58,8 @@ class Encoder(nn.Module):
                 width = out
             self.parts.append(stage)
         self.flat = flat[0] * flat[1]  # pixels that the head takes whole
-        self.head = nn.Linear((3 + self.flat) * width, 128)
+        self.head = nn.Linear((3 + self.flat) * width, features)
+        self.norm = nn.LayerNorm(features) if self.flat else nn.Identity()
         for part in self.parts[:frozen]:
             part.requires_grad_(False)
 
@@ -68,7 +71,7 @@ class Encoder(nn.Module):
         points = [(p * u).sum((2, 3)), (p * v[:, None]).sum((2, 3)), h.mean((2, 3))]
         if self.flat:
             points.append(h.flatten(1))
-        return self.head(torch.cat(points, 1))
+        return self.norm(self.head(torch.cat(points, 1)))
 
 
 program = sys.argv[1]
@@ -77,7 +80,7 @@ rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 config = CONFIGS[name]
 BATCH = config["batch"]
 net = Encoder(**config)
-images, direction = torch.randn(BATCH, 3, *config["size"]), torch.randn(BATCH, 128)
+images, direction = torch.randn(BATCH, 3, *config["size"]), torch.randn(BATCH, config["features"])
 
 
 def both():

@@ -79,16 +79,20 @@ typedef struct GateDisturbance {
 // A spawn: drawn from (seed, number), rejected until the way from it to the gate is free and the
 // gate's centre is in the frame.
 typedef struct GateTrial {
-    FactorTask task;       // complete
-    QuadState start;       // level and at rest
-    uint64_t look;         // 0, or the number of another look of the venue (CameraShot.look)
-    uint64_t seed, number; // also of the gyro's and the camera's noise, and the others' colours
+    FactorTask task; // complete
+    QuadState start; // level and at rest
+    uint64_t look;   // 0, or the number of another look of the venue (CameraShot.look)
+    uint64_t seed,
+        number; // also of the gyro's and the camera's noise, and the other gates' colours
     GateDisturbance disturbance;
 } GateTrial;
 
 // Fails when the task is not complete, or no spawn of it has a free way.
 Status gate_trial(GateTrial *trial, const GateWorld *world, FactorTask task, uint64_t seed,
                   uint64_t number);
+
+// The colours of the gates in a trial: the target's is the task's, the others have other ones.
+void gate_paint(CameraShot *shot, const GateWorld *world, const GateTrial *trial);
 
 // What a pilot is shown, and may know.
 typedef struct GateView {
@@ -250,7 +254,7 @@ typedef struct GateTraining {
     int rounds;          // of DAgger
     int flights;         // a round
     double expert_share; // of the flights of a round, flown by the expert
-    double redrawn;      // of them, in a venue with another look
+    double redrawn;      // of the flights of a round, in a venue with another look
 } GateTraining;
 
 // Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is

@@ -27,7 +27,6 @@ static void tint(float light[3], float gain, double spread, Rng *rng)
     for (int c = 0; c < 3; c++) light[c] *= gain * between(rng, 1.0 - spread, 1.0 + spread);
 }
 
-// Water and facades keep their pattern, since it is also their shape.
 static void redraw_pattern(Material *m, Rng *rng)
 {
     static const Pattern choice[] = {PATTERN_PLAIN,  PATTERN_NOISE,   PATTERN_GRASS, PATTERN_TILES,
@@ -50,6 +49,7 @@ static void redraw_material(Material *m, Rng *rng)
         mix_color(m->color[k], towards, share);
         for (int c = 0; c < 3; c++) m->color[k][c] = fminf(m->color[k][c], 1.0f);
     }
+    // Water, facades and lamps keep their pattern: it is also their shape.
     bool fixed = m->pattern == PATTERN_WATER || m->pattern == PATTERN_FACADE || m->emit > 0.0f;
     if (rng_uniform(rng) < 0.5 && !fixed) redraw_pattern(m, rng);
     if (rng_uniform(rng) < 0.25 && !fixed) m->mirror = between(rng, 0.0, 0.6);
@@ -64,7 +64,8 @@ static void redraw_sky(Sky *sky, Rng *rng)
         draw_color(towards, rng);
         mix_color(colors[i], towards, share);
     }
-    sky->cover = between(rng, 0.0, 0.8);
+    float cover = between(rng, 0.0, 0.8);
+    if (sky->cover > 0.0f) sky->cover = cover;
 }
 
 // The sun keeps its height, so that a roof's lights stay above.

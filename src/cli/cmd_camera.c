@@ -12,6 +12,8 @@
 
 #define DEGREES (FACET_PI / 180.0)
 
+enum { COLOR_STREAM = 1 }; // of the other gates' colours; the sensor's noise has stream 0
+
 typedef struct CameraOptions {
     CommonOptions common;
     const char *venue, *gate, *color, *side, *out, *size, *at;
@@ -84,7 +86,7 @@ static Status aim(Picture *picture, const CameraOptions *options, const Venue *v
         .shot = {.time = options->time, .look = options->look, .seed = options->common.seed}};
     TRY(venue_find_gate(&gate, venue, options->gate));
     TRY(venue_find_color(&color, venue, options->color));
-    camera_paint(shot, venue, gate, color, options->common.seed, 0);
+    camera_paint(shot, venue, gate, color, options->common.seed, COLOR_STREAM);
     TRY(parse_side(&picture->side, options->side));
     picture->gate = venue_gate(venue, gate);
     camera_stand(&shot->pos_world, &picture->yaw, picture->gate, picture->side, options->distance,
@@ -120,13 +122,25 @@ static Status draw(const CameraOptions *options, const Venue *venue, const Camer
     return status;
 }
 
-static Json *json_from_picture(const CameraOptions *options, const Picture *picture)
+// The colour of each gate.
+static Json *json_from_colors(const CameraShot *shot, const Venue *venue)
+{
+    Json *colors = json_object();
+    for (int i = 0; i < venue_gate_count(venue); i++)
+        json_set_string(colors, venue_gate(venue, i)->name,
+                        venue_color_name(venue, shot->colors[i]));
+    return colors;
+}
+
+static Json *json_from_picture(const CameraOptions *options, const Picture *picture,
+                               const Venue *venue)
 {
     Json *document = json_object(), *attitude = json_array();
     Quat q = picture->shot.attitude;
     json_set_string(document, "venue", options->venue);
     json_set_string(document, "gate", options->gate);
     json_set_string(document, "color", options->color);
+    json_set(document, "colors", json_from_colors(&picture->shot, venue));
     json_set_number(document, "side", picture->side);
     json_set_string(document, "file", options->out);
     json_set_number(document, "width", options->camera.width);
@@ -164,7 +178,7 @@ static Status run(const CameraOptions *options)
                options->out, options->venue, options->color, options->gate, picture.side, pos.x,
                pos.y, pos.z, remainder(picture.yaw / DEGREES, 360.0));
         if (options->common.json)
-            status = json_write(json_from_picture(options, &picture), options->common.json);
+            status = json_write(json_from_picture(options, &picture, venue), options->common.json);
     }
     venue_destroy(venue);
     return status;
@@ -187,7 +201,7 @@ int cmd_camera(int argc, char **argv)
     const Option options[] = {
         option_text("venue", &o.venue, "NAME", "a file of courses/venues"),
         option_text("gate", &o.gate, "ID", "gate to look at"),
-        option_text("color", &o.color, "NAME", "of the gate; the others wear other colours"),
+        option_text("color", &o.color, "NAME", "of the gate; the seed gives the others other ones"),
         option_text("side", &o.side, "SIDE", "+1 flies along the gate's normal, -1 against it"),
         option_text("out", &o.out, "FILE", "the picture, a PNG file"),
         option_double("distance", &o.distance, "M", 0.0, 1000.0, "from the gate's centre"),

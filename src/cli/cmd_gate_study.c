@@ -186,33 +186,31 @@ static int evaluate_row(const Study *s, const Row *row)
 
 // ---- All of it --------------------------------------------------------------------------------
 
-typedef enum Kind { DEMOS, TRAINING, TRIALS } Kind;
-
-typedef struct Task {
-    Kind kind;
+typedef struct Part {
+    enum { DEMOS, TRAINING, TRIALS } kind;
     int index; // of the protocol, the model or the row
-} Task;
+} Part;
 
-enum { TASKS = PROTOCOLS + MODELS + ROWS };
+enum { PARTS = PROTOCOLS + MODELS + ROWS };
 
 // All frames first, then each model and at once its rows.
-static void list_tasks(Task tasks[TASKS])
+static void list_parts(Part parts[PARTS])
 {
     int count = 0;
-    for (int p = 0; p < PROTOCOLS; p++) tasks[count++] = (Task){DEMOS, p};
+    for (int p = 0; p < PROTOCOLS; p++) parts[count++] = (Part){DEMOS, p};
     for (int m = 0; m < MODELS; m++) {
-        tasks[count++] = (Task){TRAINING, m};
+        parts[count++] = (Part){TRAINING, m};
         for (int i = 0; i < ROWS; i++)
-            if (rows[i].model == m) tasks[count++] = (Task){TRIALS, i};
+            if (rows[i].model == m) parts[count++] = (Part){TRIALS, i};
     }
 }
 
-static bool is_done(const Study *s, Task task)
+static bool is_done(const Study *s, Part part)
 {
     char file[STEP_WORD_SIZE], name[STEP_WORD_SIZE];
-    const char *made = task.kind == DEMOS      ? demo_files[task.index]
-                       : task.kind == TRAINING ? models[task.index].file
-                                               : rows[task.index].file;
+    const char *made = part.kind == DEMOS      ? demo_files[part.index]
+                       : part.kind == TRAINING ? models[part.index].file
+                                               : rows[part.index].file;
     step_file(file, s->folder, made);
     if (!file_exists(file)) return false;
     snprintf(name, sizeof name, "%.90s.ckpt", made);
@@ -220,40 +218,40 @@ static bool is_done(const Study *s, Task task)
     return !file_exists(file); // a training that was cut short has one
 }
 
-// How long a task takes beside the others, in seconds on two slow cores.
-static double expected_seconds(const Study *s, Task task)
+// How long a part takes, in seconds on two slow cores.
+static double expected_seconds(const Study *s, Part part)
 {
-    if (task.kind == DEMOS) return 0.25 * s->demos;
-    if (task.kind == TRIALS) return 60.0;
-    double update = models[task.index].composed_loss ? 0.09 : 0.055;
+    if (part.kind == DEMOS) return 0.24 * s->demos;
+    if (part.kind == TRIALS) return 70.0;
+    double update = models[part.index].composed_loss ? 0.09 : 0.06;
     return update * s->updates + 0.4 * s->rounds * s->flights;
 }
 
-static int run_task(const Study *s, Task task)
+static int run_part(const Study *s, Part part)
 {
-    if (task.kind == DEMOS) return make_demos(s, task.index);
-    if (task.kind == TRAINING) return train_model(s, &models[task.index]);
-    return evaluate_row(s, &rows[task.index]);
+    if (part.kind == DEMOS) return make_demos(s, part.index);
+    if (part.kind == TRAINING) return train_model(s, &models[part.index]);
+    return evaluate_row(s, &rows[part.index]);
 }
 
-// Runs what is not there yet. The time that is left follows from what the tasks of this run took.
-static int run_tasks(const Study *s)
+// Runs what is not there yet. The time that is left is what was expected, times how much longer the
+// parts of this run took than that.
+static int run_parts(const Study *s)
 {
-    Task tasks[TASKS];
-    double left = 0.0, expected = 0.0, spent = 0.0;
-    list_tasks(tasks);
-    for (int i = 0; i < TASKS; i++)
-        left += is_done(s, tasks[i]) ? 0.0 : expected_seconds(s, tasks[i]);
-    for (int i = 0; i < TASKS; i++) {
-        if (is_done(s, tasks[i])) continue;
-        double seconds = expected_seconds(s, tasks[i]), start = step_clock();
-        int code = run_task(s, tasks[i]);
+    Part parts[PARTS];
+    double left = 0.0, expected = 0.0, start = step_clock();
+    list_parts(parts);
+    for (int i = 0; i < PARTS; i++)
+        if (!is_done(s, parts[i])) left += expected_seconds(s, parts[i]);
+    for (int i = 0; i < PARTS; i++) {
+        if (is_done(s, parts[i])) continue;
+        int code = run_part(s, parts[i]);
         if (code != EXIT_DONE) return code;
-        left -= seconds;
+        double seconds = expected_seconds(s, parts[i]);
+        left = fmax(left - seconds, 0.0);
         expected += seconds;
-        spent += step_clock() - start;
-        printf("%d of %d steps, about %.0f min left\n", i + 1, TASKS,
-               left * spent / expected / 60.0);
+        printf("%d of %d parts, about %.0f min left\n", i + 1, PARTS,
+               left * (step_clock() - start) / expected / 60.0);
         fflush(stdout);
     }
     return EXIT_DONE;
@@ -423,7 +421,7 @@ int cmd_gate_study(int argc, char **argv)
         .description =
             "The paper's vision study from nothing: frames, nine trainings with DAgger, "
             "trials, and the tables with the paper's beside ours. Started again, it goes "
-            "on where it stopped.",
+            "on where it stopped; other settings need another folder.",
         .example = "facet gate study --out out/gate",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -435,7 +433,7 @@ int cmd_gate_study(int argc, char **argv)
     command_text(command, sizeof command, argc, argv);
     Status status = file_make_folder(s.folder);
     if (!status.ok) return command_failed(usage.command, status);
-    code = run_tasks(&s);
+    code = run_parts(&s);
     if (code != EXIT_DONE) return code;
     status = show_study(&s, command);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

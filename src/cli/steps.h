@@ -25,7 +25,7 @@ void step_common(Step *step, const CommonOptions *common);    // --seed, --threa
 // Runs the command and returns its exit code.
 int step_run(Step *step, int (*command)(int argc, char **argv));
 
-double step_clock(void); // s, from some moment on
+double step_clock(void); // s, of a clock that only goes forward
 
 // FOLDER/NAME.
 void step_file(char out[STEP_WORD_SIZE], const char *folder, const char *name);

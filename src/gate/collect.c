@@ -159,6 +159,9 @@ static Status check(const GateWorld *world, const GateCollection *options)
 {
     const Camera *camera = &world->camera;
     if (options->task_count < 1) return status_fail("flights: expected a task, found none");
+    if (!(options->redrawn >= 0.0 && options->redrawn <= 1.0))
+        return status_fail("redrawn flights: expected a share from 0 to 1, found %g",
+                           options->redrawn);
     if (options->shrink < 1 || camera->width % options->shrink || camera->height % options->shrink)
         return status_fail("shrink: expected a divisor of %d and %d, found %d", camera->width,
                            camera->height, options->shrink);

@@ -87,9 +87,7 @@ static void draw(uint8_t *rgb, const Run *run, double time)
         .seed = trial->seed,
         .stream = gate_stream(trial->number, GATE_STREAM_FRAMES + run->flight.frames),
     };
-    camera_paint(&shot, run->venue, trial->task.value[GATE_FACTOR_GATE],
-                 trial->task.value[GATE_FACTOR_COLOR], trial->seed,
-                 gate_stream(trial->number, GATE_STREAM_COLORS));
+    gate_paint(&shot, run->world, trial);
     camera_render(rgb, &run->world->camera, run->venue, &shot, NULL);
 }
 

@@ -169,3 +169,11 @@ Status gate_trial(GateTrial *trial, const GateWorld *world, FactorTask task, uin
                        "tries",
                        text, TRIES);
 }
+
+void gate_paint(CameraShot *shot, const GateWorld *world, const GateTrial *trial)
+{
+    const int *value = trial->task.value;
+    camera_paint(shot, gate_venue(world, trial->task), value[GATE_FACTOR_GATE],
+                 value[GATE_FACTOR_COLOR], trial->seed,
+                 gate_stream(trial->number, GATE_STREAM_COLORS));
+}

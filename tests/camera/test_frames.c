@@ -190,6 +190,14 @@ static void test_the_other_gates_have_other_colors(void **unused)
     assert_in_range(seen[0], 250, 350); // four standard deviations
     assert_int_equal(seen[0] + seen[2], trials);
     venue_destroy(venue);
+    // With one colour there is no other.
+    venue = scene_make(DARK_SKY, DARK_LIGHT,
+                       "\"grey\": {\"pattern\": \"plain\", \"colors\": [[1, 1, 1]]}",
+                       "{\"rect\": [9, 9], \"material\": \"grey\"}");
+    CameraShot shot = {0};
+    camera_paint(&shot, venue, 0, 0, 1, 0);
+    assert_int_equal(shot.colors[0], 0);
+    venue_destroy(venue);
 }
 
 // Another look is another picture of the same things: the same number gives the same bytes, and
@@ -222,6 +230,34 @@ static void test_looks(void **unused)
     venue_destroy(venue);
 }
 
+// Every venue has looks, and all its light stays finite: looking up from high above as well.
+static void test_looks_of_every_venue(void **unused)
+{
+    (void)unused;
+    VenueNames names;
+    assert_ok(venue_names(&names, NULL));
+    for (int i = 0; i < names.count; i++) {
+        Venue *venue;
+        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        for (uint64_t number = 1; number <= 20; number++) {
+            Look look = venue->look;
+            look_redraw(&look, venue->gate_count, number);
+            Frame seen = {.venue = venue, .look = &look, .pixel = 0.006f};
+            Rays up = {.origin = lanes3(lanes(0.0f), lanes(0.0f), lanes(200.0f)),
+                       .direction = lanes3(lanes(0.6f), lanes(0.0f), lanes(0.8f)),
+                       .far = lanes(1e4f),
+                       .travelled = lanes(0.0f),
+                       .active = {-1, -1, -1, -1, -1, -1, -1, -1}};
+            Lanes3 light;
+            shade(&light, &seen, &up, 1);
+            for (int lane = 0; lane < BATCH_LANES; lane++)
+                assert_true(isfinite(light.x[lane] + light.y[lane] + light.z[lane]));
+            assert_true(look.sky.cover == 0.0f || look.sky.cloud_scale > 0.0f);
+        }
+        venue_destroy(venue);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_gates_show_their_color),
         cmocka_unit_test(test_the_other_gates_have_other_colors),
         cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_looks_of_every_venue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,15 +44,21 @@ static void draws_one_frame(void **state)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "a.png: pool, white gate 3 from side -1"));
     uint8_t *a = pixels("a.png", 160, 120);
-    // The same on one thread; another seed is another noise.
+    // The same on one thread; without the sensor's noise another, and in another look.
     draw("b.png", "--venue pool --gate 3 --color white --side -1 --size 160x120 --threads 1");
-    draw("c.png", "--venue pool --gate 3 --color white --side -1 --size 160x120 --seed 5");
+    draw("c.png", "--venue pool --gate 3 --color white --side -1 --size 160x120 --noise 0");
+    draw("d.png", "--venue pool --gate 3 --color white --side -1 --size 160x120 --look 5");
     uint8_t *b = pixels("b.png", 160, 120), *c = pixels("c.png", 160, 120);
+    uint8_t *d = pixels("d.png", 160, 120);
     assert_memory_equal(a, b, 160 * 120 * 3);
     assert_memory_not_equal(a, c, 160 * 120 * 3);
+    int different = 0;
+    for (int i = 0; i < 160 * 120 * 3; i++) different += abs(a[i] - d[i]) > 20;
+    assert_true(different > 160 * 120 * 3 / 4);
     free(a);
     free(b);
     free(c);
+    free(d);
 }
 
 static void writes_the_pose(void **state)
@@ -70,6 +76,13 @@ static void writes_the_pose(void **state)
     assert_ok(json_member_vec3(&pos, &root, "position"));
     assert_ok(json_member_vec3(&center, &root, "gate_center"));
     assert_near(vec3_distance(pos, center), 4.0, 1e-9);
+    JsonRef colors;
+    char color[16];
+    assert_ok(json_member(&colors, &root, "colors"));
+    assert_ok(json_member_string(color, sizeof color, &colors, "3"));
+    assert_string_equal(color, "red");
+    assert_ok(json_member_string(color, sizeof color, &colors, "4"));
+    assert_string_not_equal(color, "red");
     assert_ok(json_member(&pixel, &root, "gate_pixel"));
     assert_ok(json_element(&u, &pixel, 0));
     assert_ok(json_number(&found, &u, 0.0, 320.0));

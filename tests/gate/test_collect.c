@@ -203,6 +203,7 @@ static void test_files(void **unused)
     const char *paths[] = {path};
     assert_ok(image_set_open(&set, paths, 1));
     ImageShape shape = image_set_shape(set);
+    assert_non_null(strstr(image_set_settings(set), "\"redrawn\": 0.5"));
     assert_int_equal(shape.width, 8);
     assert_int_equal(shape.height, 6);
     assert_int_equal(shape.horizon, GATE_HORIZON);
@@ -219,7 +220,10 @@ static void test_files(void **unused)
     collection.shrink = 7;
     assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL),
                    "shrink: expected a divisor of 32 and 24, found 7");
-    collection.shrink = 0;
+    collection.shrink = 4, collection.redrawn = 1.5;
+    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL),
+                   "redrawn flights: expected a share from 0 to 1, found 1.5");
+    collection.shrink = 0, collection.redrawn = 0.5;
     assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found 0");
     collection.shrink = 2, collection.task_count = 0;
     assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found none");

@@ -97,6 +97,32 @@ static void test_passing_by_hand(void **unused)
     gate_world_destroy(world);
 }
 
+// ---- Colours ------------------------------------------------------------------------------------
+
+// The target alone wears its colour; the others' change from trial to trial.
+static void test_the_target_alone_has_its_color(void **unused)
+{
+    (void)unused;
+    GateWorld *world = shipped_world();
+    int changed = 0;
+    for (int i = 0; i < 240; i++) {
+        GateTrial trial;
+        CameraShot shot = {0}, next = {0};
+        FactorTask task = factor_task_at(world->space, i % 120);
+        assert_ok(gate_trial(&trial, world, task, 3, (uint64_t)i));
+        assert_int_equal(trial.look, 0); // trials show the venue as it is
+        gate_paint(&shot, world, &trial);
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(shot.colors[k] == task.value[GATE_FACTOR_COLOR],
+                             k == task.value[GATE_FACTOR_GATE]);
+        trial.number++;
+        gate_paint(&next, world, &trial);
+        changed += memcmp(shot.colors, next.colors, sizeof shot.colors) != 0;
+    }
+    assert_true(changed > 200); // of 240; four gates stay as they are in one of 16
+    gate_world_destroy(world);
+}
+
 // ---- Spawns -------------------------------------------------------------------------------------
 
 static void test_spawns_keep_to_their_ranges(void **unused)
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_the_shipped_tasks),
         cmocka_unit_test(test_several_gates_are_in_view),
         cmocka_unit_test(test_passing_by_hand),
+        cmocka_unit_test(test_the_target_alone_has_its_color),
         cmocka_unit_test(test_spawns_keep_to_their_ranges),
         cmocka_unit_test(test_trials_follow_from_seed_and_number),
         cmocka_unit_test(test_no_way_to_the_gate),

@@ -7,7 +7,7 @@ import { counted, percent, seconds } from './format';
 
 export const gateIntro =
   'A quadrotor flies through one gate by what its camera shows and by a noisy gyro. A task is a venue, ' +
-  "the gates' colour, one of the gates and the side from which to fly through it.";
+  'one of its gates, the colour that this gate alone wears, and the side from which to fly through it.';
 
 const share = (value: number): string => `${Math.round(100 * value)}`;
 
