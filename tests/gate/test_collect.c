@@ -98,15 +98,21 @@ static void test_threads_change_nothing(void **unused)
     gate_world_destroy(world);
 }
 
+static GateCollection collection_of(const FactorTask *task)
+{
+    GateCollection collection = gate_collection_defaults();
+    collection.tasks = task;
+    collection.task_count = 1;
+    return collection;
+}
+
 // Another look of the venue changes what is seen, not what is flown.
 static void test_looks_change_pixels_alone(void **unused)
 {
     (void)unused;
     GateWorld *world = small_world();
     FactorTask task = task_of(world, "piazza/white/4/-1");
-    GateCollection collection = gate_collection_defaults();
-    collection.tasks = &task;
-    collection.task_count = 1;
+    GateCollection collection = collection_of(&task);
     collection.flights = 8;
     double shares[] = {0.0, 0.5, 1.0};
     Kept kept[3];
@@ -138,9 +144,7 @@ static void test_labels_are_true_whoever_flies(void **unused)
     (void)unused;
     GateWorld *world = small_world();
     FactorTask task = task_of(world, "piazza/white/4/-1");
-    GateCollection collection = gate_collection_defaults();
-    collection.tasks = &task;
-    collection.task_count = 1;
+    GateCollection collection = collection_of(&task);
     collection.seed = 12;
     collection.expert_share = 0.0;
     ShiftedPilot pilot = {.world = world, .shift = {0.5, 0.0, 0.3}, .sees = true};

@@ -1,3 +1,3 @@
 // The encoder's workspace in double precision (see math/real.h).
 #define FACET_REAL_DOUBLE
-#include "encoder/workspace.c"
+#include "encoder/encoder_work.c"
