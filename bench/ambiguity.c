@@ -9,14 +9,15 @@
 // Usage: ambiguity [spawns] [courses]
 #include "bench.h"
 
-#include <facet/gate.h>
+#include <facet_study/gate.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static double density(const GateWorld *world, const Gate *gate, const QuadState *start)
+static double density(const FacetGateWorld *world, const FacetCourseGate *gate,
+                      const FacetQuadState *start)
 {
-    Vec3 way = vec3_sub(gate->center, start->pos_world);
+    FacetVec3 way = vec3_sub(gate->center, start->pos_world);
     double distance = vec3_norm(way);
     Mat3 axes = quat_to_mat3(start->attitude);
     double heading = atan2(axes.m[1][0], axes.m[0][0]), course = atan2(way.y, way.x);
@@ -29,7 +30,7 @@ static double density(const GateWorld *world, const Gate *gate, const QuadState 
 }
 
 // Whether no other gate has the colour of this one.
-static bool unique(const CameraShot *shot, int gate, int gates)
+static bool unique(const FacetCameraShot *shot, int gate, int gates)
 {
     for (int i = 0; i < gates; i++)
         if (i != gate && shot->colors[i] == shot->colors[gate]) return false;
@@ -42,18 +43,18 @@ typedef struct Guess {
     double right; // probability that the likeliest candidate is the target
 } Guess;
 
-static Guess guess(const GateWorld *world, const GateTrial *trial, bool sees_colors)
+static Guess guess(const FacetGateWorld *world, const FacetGateTrial *trial, bool sees_colors)
 {
     Guess guess = {0};
-    CameraShot shot = {0};
-    FactorTask task = trial->task;
+    FacetCameraShot shot = {0};
+    FacetFactorTask task = trial->task;
     double sum = 0.0, most = 0.0;
-    int gates = factor_value_count(world->space, GATE_FACTOR_GATE);
-    gate_paint(&shot, world, trial);
+    int gates = facet_factor_value_count(world->space, FACET_GATE_FACTOR_GATE);
+    facet_gate_paint(&shot, world, trial);
     for (int k = 0; k < 2 * gates; k++) {
-        task.value[GATE_FACTOR_GATE] = k / 2;
-        task.value[GATE_FACTOR_SIDE] = k % 2;
-        Gate gate = gate_target(world, task);
+        task.value[FACET_GATE_FACTOR_GATE] = k / 2;
+        task.value[FACET_GATE_FACTOR_SIDE] = k % 2;
+        FacetCourseGate gate = facet_gate_target(world, task);
         double p = density(world, &gate, &trial->start);
         if (sees_colors && !unique(&shot, k / 2, gates)) p = 0.0;
         sum += p;
@@ -69,17 +70,17 @@ int main(int argc, char **argv)
 {
     int spawns = argc > 1 ? atoi(argv[1]) : 6000;
     if (spawns < 1 || spawns > 10000000) spawns = 6000;
-    GateWorld *world;
-    must(gate_world_create(&world, argc > 2 ? argv[2] : NULL));
+    FacetGateWorld *world;
+    must(facet_gate_world_create(&world, argc > 2 ? argv[2] : NULL));
     int64_t tasks = factor_task_count(world->space);
     printf("%d spawns\n%-22s %11s %14s %19s\n", spawns, "", "candidates", "more than one",
            "the likeliest is it");
     for (int colors = 0; colors < 2; colors++) {
         double candidates = 0.0, several = 0.0, right = 0.0;
         for (int i = 0; i < spawns; i++) {
-            GateTrial trial;
-            FactorTask task = factor_task_at(world->space, i % tasks);
-            must(gate_trial(&trial, world, task, 1, (uint64_t)i));
+            FacetGateTrial trial;
+            FacetFactorTask task = factor_task_at(world->space, i % tasks);
+            must(facet_gate_trial(&trial, world, task, 1, (uint64_t)i));
             Guess g = guess(world, &trial, colors);
             candidates += g.candidates;
             several += g.candidates > 1;
@@ -88,6 +89,6 @@ int main(int argc, char **argv)
         printf("%-22s %11.2f %12.1f %% %17.1f %%\n", colors ? "by place and colours" : "by place",
                candidates / spawns, 100.0 * several / spawns, 100.0 * right / spawns);
     }
-    gate_world_destroy(world);
+    facet_gate_world_destroy(world);
     return 0;
 }

@@ -2,7 +2,8 @@
 #ifndef FACET_BENCH_H
 #define FACET_BENCH_H
 
-#include <facet/status.h>
+#include "base/status.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -33,7 +34,7 @@ static inline double median(double *values, int count)
     return values[count / 2];
 }
 
-static inline void must(Status status)
+static inline void must(FacetStatus status)
 {
     if (status.ok) return;
     fprintf(stderr, "%s\n", status.text);

@@ -5,11 +5,11 @@
 // compared. A backward pass through trained parts counts as two forward passes.
 // Usage: encoder [small | resnet18] [threads] [rounds] [images]
 #include "encoder/encoder.h"
+#include "base/rng.h"
 #include "bench.h"
-#include "math/gemm.h"
-#include "nn/optim.h"
+#include "linalg/gemm.h"
+#include "train/optim.h"
 
-#include <facet/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static float *numbers(size_t count, uint64_t stream)
 {
     float *out = malloc(count * sizeof *out);
     if (!out) must(status_fail("out of memory"));
-    Rng rng = rng_make(1, stream);
+    FacetRng rng = rng_make(1, stream);
     for (size_t i = 0; i < count; i++) out[i] = (float)rng_range(&rng, -1.0, 1.0);
     return out;
 }
@@ -39,10 +39,10 @@ int main(int argc, char **argv)
     int images = argc > 4 ? atoi(argv[4]) : 32;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 15;
     if (images < 1) images = 32;
-    ThreadPool *pool, *single;
-    must(pool_create(&pool, threads));
-    must(pool_create(&single, 1));
-    threads = pool_threads(pool);
+    FacetPool *pool, *single;
+    must(facet_pool_create(&pool, threads));
+    must(facet_pool_create(&single, 1));
+    threads = facet_pool_threads(pool);
 
     EncoderConfig config;
     Encoder *encoder;
@@ -105,8 +105,8 @@ int main(int argc, char **argv)
     encoder_work_free(eval);
     encoder_work_free(train);
     encoder_free(encoder);
-    pool_destroy(single);
-    pool_destroy(pool);
+    facet_pool_destroy(single);
+    facet_pool_destroy(pool);
     free(matrices);
     free(inputs);
     free(dfeatures);

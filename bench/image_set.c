@@ -3,11 +3,11 @@
 // The frames are those of the camera in the first venue. Reading is warm and in random order.
 // "a core" counts processor time: other programs that share the machine do not change it.
 // Usage: image_set [frames] [threads] [width height]
+#include "base/rng.h"
 #include "bench.h"
 
-#include <facet/camera.h>
-#include <facet/image_set.h>
-#include <facet/rng.h>
+#include <facet_study/camera.h>
+#include <facet_study/image_set.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,55 +17,56 @@ enum { BATCH = 64, HORIZON = 16, DIM = 3, DISTINCT = 256 }; // DISTINCT is a mul
 
 static const char path[] = "image_set_bench.h5";
 
-static size_t image_size(ImageShape shape) { return (size_t)(shape.width * shape.height * 3); }
+static size_t image_size(FacetFrameShape shape) { return (size_t)(shape.width * shape.height * 3); }
 
 // What the camera sees at a gate of the first venue, from 3 to 10 m.
-static void draw(uint8_t *rgb, ImageShape shape)
+static void draw(uint8_t *rgb, FacetFrameShape shape)
 {
-    Camera camera = camera_default();
+    FacetCamera camera = facet_camera_default();
     camera.width = shape.width;
     camera.height = shape.height;
-    VenueNames names;
-    Venue *venue;
-    must(venue_names(&names, NULL));
-    must(venue_load(&venue, NULL, names.name[0]));
+    FacetVenueNames names;
+    FacetVenue *venue;
+    must(facet_venue_names(&names, NULL));
+    must(facet_venue_load(&venue, NULL, names.name[0]));
     for (int n = 0; n < DISTINCT; n++) {
-        Rng rng = rng_make(1, (uint64_t)n);
-        CameraShot shot = {.seed = 1, .stream = (uint64_t)n};
+        FacetRng rng = rng_make(1, (uint64_t)n);
+        FacetCameraShot shot = {.seed = 1, .stream = (uint64_t)n};
         double yaw, distance = rng_range(&rng, 3.0, 10.0);
-        camera_stand(&shot.pos_world, &yaw, venue_gate(venue, n % venue_gate_count(venue)),
-                     n % 2 ? 1 : -1, distance, rng_range(&rng, -0.7, 0.7));
+        facet_camera_stand(&shot.pos_world, &yaw,
+                           facet_venue_gate(venue, n % facet_venue_gate_count(venue)),
+                           n % 2 ? 1 : -1, distance, rng_range(&rng, -0.7, 0.7));
         shot.attitude = quat_from_yaw(yaw);
-        camera_render(rgb + (size_t)n * image_size(shape), &camera, venue, &shot, NULL);
+        facet_camera_render(rgb + (size_t)n * image_size(shape), &camera, venue, &shot, NULL);
     }
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
-static void write_all(const uint8_t *rgb, ImageShape shape, int frames, ThreadPool *pool)
+static void write_all(const uint8_t *rgb, FacetFrameShape shape, int frames, FacetPool *pool)
 {
-    FactorSpace *space;
-    ImageWriter *writer;
+    FacetFactorSpace *space;
+    FacetImageWriter *writer;
     must(factor_space_from_json(&space, "{\"venue\":[\"a\",\"b\"]}", "bench"));
-    must(image_writer_create(&writer, path, space, shape, NULL));
+    must(facet_image_writer_create(&writer, path, space, shape, NULL));
     static double actions[BATCH * HORIZON * DIM];
-    FactorTask tasks[BATCH];
+    FacetFactorTask tasks[BATCH];
     int flights[BATCH] = {0};
     for (int i = 0; i < BATCH; i++) tasks[i] = factor_task_at(space, i % 2);
     size_t size = image_size(shape);
     for (int n = 0; n < frames; n += BATCH)
-        must(image_writer_add(writer, rgb + (size_t)(n % DISTINCT) * size, actions, tasks, flights,
-                              frames - n < BATCH ? frames - n : BATCH, pool));
-    must(image_writer_finish(writer));
-    factor_space_destroy(space);
+        must(facet_image_writer_add(writer, rgb + (size_t)(n % DISTINCT) * size, actions, tasks,
+                                    flights, frames - n < BATCH ? frames - n : BATCH, pool));
+    must(facet_image_writer_finish(writer));
+    facet_factor_space_destroy(space);
 }
 
-static void read_all(uint8_t *rgb, ImageSet *set, int frames, ThreadPool *pool)
+static void read_all(uint8_t *rgb, FacetImageSet *set, int frames, FacetPool *pool)
 {
-    Rng rng = rng_make(2, 0);
+    FacetRng rng = rng_make(2, 0);
     for (int n = 0; n < frames; n += BATCH) {
         int64_t order[BATCH];
         for (int i = 0; i < BATCH; i++) order[i] = (int64_t)(rng_uniform(&rng) * frames);
-        must(image_set_read(rgb, set, order, frames - n < BATCH ? frames - n : BATCH, pool));
+        must(facet_image_set_read(rgb, set, order, frames - n < BATCH ? frames - n : BATCH, pool));
     }
 }
 
@@ -82,8 +83,8 @@ static void report(const char *what, int frames, Watch start)
            frames / (end.processor - start.processor));
 }
 
-static void measure(const uint8_t *rgb, uint8_t *out, ImageShape shape, int frames,
-                    ThreadPool *pool)
+static void measure(const uint8_t *rgb, uint8_t *out, FacetFrameShape shape, int frames,
+                    FacetPool *pool)
 {
     size_t size = image_size(shape);
     Watch start = now();
@@ -95,16 +96,16 @@ static void measure(const uint8_t *rgb, uint8_t *out, ImageShape shape, int fram
     write_all(rgb, shape, frames, pool);
     report("write", frames, start);
 
-    ImageSet *set;
+    FacetImageSet *set;
     start = now();
-    must(image_set_open(&set, (const char *const[]){path}, 1));
+    must(facet_image_set_open(&set, (const char *const[]){path}, 1));
     report("open and check", frames, start);
 
     read_all(out, set, frames, pool);
     start = now();
     read_all(out, set, frames, pool);
     report("read", frames, start);
-    image_set_close(set);
+    facet_image_set_close(set);
 }
 
 int main(int argc, char **argv)
@@ -113,14 +114,14 @@ int main(int argc, char **argv)
     int width = argc > 4 ? atoi(argv[3]) : 80, height = argc > 4 ? atoi(argv[4]) : 60;
     if (frames < 1 || width < 1 || width > 4096 || height < 1 || height > 4096)
         must(status_fail("usage: image_set [frames] [threads] [width height]"));
-    ImageShape shape = {width, height, HORIZON, DIM};
+    FacetFrameShape shape = {width, height, HORIZON, DIM};
     size_t size = image_size(shape);
-    ThreadPool *pool;
-    must(pool_create(&pool, threads));
+    FacetPool *pool;
+    must(facet_pool_create(&pool, threads));
     uint8_t *rgb = malloc(DISTINCT * size), *out = malloc(BATCH * size);
     must(rgb && out ? status_ok() : status_fail("out of memory"));
     draw(rgb, shape);
-    printf("%d frames of %dx%d, %d threads\n", frames, width, height, pool_threads(pool));
+    printf("%d frames of %dx%d, %d threads\n", frames, width, height, facet_pool_threads(pool));
     measure(rgb, out, shape, frames, pool);
 
     struct stat info;
@@ -130,6 +131,6 @@ int main(int argc, char **argv)
     remove(path);
     free(rgb);
     free(out);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     return 0;
 }

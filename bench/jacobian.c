@@ -6,7 +6,7 @@
 // medians are compared. Usage: jacobian [threads] [rounds]
 #include "bench.h"
 #include "diffusion/sampler.h"
-#include "nn/optim.h"
+#include "train/optim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ int main(int argc, char **argv)
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 5;
     ScoreNetConfig shape = score_net_default();
     shape.factors = 2, shape.values[0] = 8, shape.values[1] = 3;
-    ThreadPool *pool;
+    FacetPool *pool;
     ScoreNet *net;
     Sampler *sampler;
     ScoreJacobian *jacobian;
     ScoreTangent *tangent;
-    must(pool_create(&pool, threads));
-    threads = pool_threads(pool);
+    must(facet_pool_create(&pool, threads));
+    threads = facet_pool_threads(pool);
     must(score_net_create(&net, shape));
     must(sampler_create(&sampler, net, 1));
     must(score_jacobian_create(&jacobian, net, BRANCHES, threads));
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     score_jacobian_free(jacobian);
     sampler_free(sampler);
     score_net_free(net);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     free(params);
     free(x);
     free(p);

@@ -5,12 +5,12 @@
 // that what else runs on the machine disturbs all of them alike; the medians are compared, and the
 // difference is the denoising. Without a policy it makes one of the default sizes, which has seen
 // next to nothing. Usage: pilot [POLICY] [threads] [rounds]
+#include "base/rng.h"
 #include "bench.h"
 #include "policy/parts.h"
 #include "policy/sight.h"
 
-#include <facet/image_set.h>
-#include <facet/rng.h>
+#include <facet_study/image_set.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint8_t *noise_frames(size_t bytes)
 {
     uint8_t *rgb = malloc(bytes);
     if (!rgb) must(status_fail("out of memory"));
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     for (size_t i = 0; i < bytes; i++) rgb[i] = (uint8_t)(255.0 * rng_uniform(&rng));
     return rgb;
 }
@@ -32,9 +32,9 @@ static uint8_t *noise_frames(size_t bytes)
 static void write_frames(const char *path)
 {
     const ImageShape shape = {.width = 80, .height = 60, .horizon = HORIZON, .dim = DIM};
-    FactorSpace *space;
-    ImageWriter *writer;
-    FactorTask tasks[FRAMES];
+    FacetFactorSpace *space;
+    FacetImageWriter *writer;
+    FacetFactorTask tasks[FRAMES];
     int flights[FRAMES] = {0};
     double actions[FRAMES * HORIZON * DIM];
     must(
@@ -45,15 +45,15 @@ static void write_frames(const char *path)
     for (int i = 0; i < FRAMES; i++) tasks[i] = factor_task_at(space, 37 * i);
     for (int i = 0; i < FRAMES * HORIZON * DIM; i++) actions[i] = (i * i) % 11 - 5.0;
     uint8_t *rgb = noise_frames((size_t)FRAMES * 80 * 60 * 3);
-    must(image_writer_create(&writer, path, space, shape, NULL));
-    must(image_writer_add(writer, rgb, actions, tasks, flights, FRAMES, NULL));
-    must(image_writer_finish(writer));
+    must(facet_image_writer_create(&writer, path, space, shape, NULL));
+    must(facet_image_writer_add(writer, rgb, actions, tasks, flights, FRAMES, NULL));
+    must(facet_image_writer_finish(writer));
     free(rgb);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 // Trains for a moment in a folder of its own, which goes again.
-static Policy *make_policy(void)
+static FacetPolicy *make_policy(void)
 {
     char folder[] = "/tmp/facet-pilot-XXXXXX", frames[64], file[64], log[64];
     if (!mkdtemp(folder)) must(status_fail("%s: cannot make a folder", folder));
@@ -61,19 +61,19 @@ static Policy *make_policy(void)
     snprintf(file, sizeof file, "%s/policy", folder);
     snprintf(log, sizeof log, "%s/policy.csv", folder);
     write_frames(frames);
-    const TrainOptions options = {.recipe = "images",
-                                  .encoder = "small",
-                                  .updates = 2,
-                                  .batch = FRAMES,
-                                  .threads = 1,
-                                  .quiet = true,
-                                  .command = "",
-                                  .version = ""};
-    TrainSummary summary;
-    Policy *policy;
+    const FacetTrainOptions options = {.recipe = "images",
+                                       .encoder = "small",
+                                       .updates = 2,
+                                       .batch = FRAMES,
+                                       .threads = 1,
+                                       .quiet = true,
+                                       .command = "",
+                                       .version = ""};
+    FacetTrainSummary summary;
+    FacetPolicy *policy;
     const char *const files[] = {frames};
-    must(policy_train_images(&summary, files, 1, file, &options));
-    must(policy_load(&policy, file));
+    must(facet_policy_train_images(&summary, files, 1, file, &options));
+    must(facet_policy_load(&policy, file));
     unlink(frames);
     unlink(file);
     unlink(log);
@@ -85,34 +85,34 @@ static Policy *make_policy(void)
 
 // A pool, and all that a step needs on it.
 typedef struct Bench {
-    ThreadPool *pool;
-    PolicyRunner *runner;
+    FacetPool *pool;
+    FacetPolicyRunner *runner;
     Sight *sight;
     double step[ROUNDS_MAX], encode[ROUNDS_MAX];
 } Bench;
 
-static void bench_create(Bench *b, const Policy *policy, int threads)
+static void bench_create(Bench *b, const FacetPolicy *policy, int threads)
 {
-    must(pool_create(&b->pool, threads));
-    must(policy_runner_create(&b->runner, policy, 1, pool_threads(b->pool)));
-    must(sight_create(&b->sight, policy->encoder, policy->encoder_params, 1, pool_threads(b->pool),
-                      b->pool));
+    must(facet_pool_create(&b->pool, threads));
+    must(facet_policy_runner_create(&b->runner, policy, 1, facet_pool_threads(b->pool)));
+    must(sight_create(&b->sight, policy->encoder, policy->encoder_params, 1,
+                      facet_pool_threads(b->pool), b->pool));
 }
 
 static void bench_destroy(Bench *b)
 {
     sight_free(b->sight);
-    policy_runner_destroy(b->runner);
-    pool_destroy(b->pool);
+    facet_policy_runner_destroy(b->runner);
+    facet_pool_destroy(b->pool);
 }
 
-static void bench_round(Bench *b, int slot, FactorTask task, const uint8_t *frame, double *actions,
-                        float *features)
+static void bench_round(Bench *b, int slot, FacetFactorTask task, const uint8_t *frame,
+                        double *actions, float *features)
 {
     uint64_t number = (uint64_t)slot;
-    const PolicySampling how = {.numbers = &number};
+    const FacetPolicySampling how = {.numbers = &number};
     double t0 = wall_seconds();
-    must(policy_runner_sample(actions, b->runner, &task, frame, 1, &how, b->pool));
+    must(facet_policy_runner_sample(actions, b->runner, &task, frame, 1, &how, b->pool));
     double t1 = wall_seconds();
     sight_features(features, b->sight, frame, 1, b->pool);
     b->step[slot] = t1 - t0;
@@ -125,7 +125,7 @@ static void bench_print(Bench *b, int rounds, int steps, int branches)
     double step = 1e3 * median(b->step, rounds), encode = 1e3 * median(b->encode, rounds);
     printf("%d thread%s  %8.2f ms a step: %.2f ms encode, %.2f ms denoise (%d steps of %d "
            "branches)\n",
-           pool_threads(b->pool), pool_threads(b->pool) == 1 ? " " : "s", step, encode,
+           facet_pool_threads(b->pool), facet_pool_threads(b->pool) == 1 ? " " : "s", step, encode,
            step - encode, steps, branches);
 }
 
@@ -135,9 +135,9 @@ int main(int argc, char **argv)
     int at = named ? 2 : 1;
     int threads = argc > at ? atoi(argv[at]) : 2, rounds = argc > at + 1 ? atoi(argv[at + 1]) : 100;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 100;
-    Policy *policy;
+    FacetPolicy *policy;
     if (named)
-        must(policy_load(&policy, argv[1]));
+        must(facet_policy_load(&policy, argv[1]));
     else
         policy = make_policy();
     if (!policy_sees(policy)) must(status_fail("%s: expected a policy that sees", argv[1]));
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
         malloc((size_t)(policy_horizon(policy) * policy_dim(policy)) * sizeof(double));
     float *seen = malloc((size_t)features * sizeof *seen);
     if (!actions || !seen) must(status_fail("out of memory"));
-    FactorTask task = factor_split_task(policy_training(policy), 0);
+    FacetFactorTask task = facet_factor_split_task(facet_policy_training(policy), 0);
 
     static Bench one, several;
     bench_create(&one, policy, 1);
@@ -158,14 +158,15 @@ int main(int argc, char **argv)
         bench_round(&one, slot, task, frame, actions, seen);
         bench_round(&several, slot, task, frame, actions, seen);
     }
-    int steps = policy_default_steps(policy), branches = 1 + factor_count(policy_space(policy));
+    int steps = policy_default_steps(policy),
+        branches = 1 + facet_factor_count(facet_policy_space(policy));
     printf("policy     %zu parameters, frames of %d x %d\n", policy_parameters(policy), width,
            height);
     bench_print(&one, rounds, steps, branches);
     bench_print(&several, rounds, steps, branches);
     bench_destroy(&several);
     bench_destroy(&one);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
     free(frame);
     free(actions);
     free(seen);

@@ -8,10 +8,9 @@
 // rotors, or under the sum of their forces, with RK4 at the same rate, without contacts, lag and
 // drag; ratios are to the faster of the two. All rows take turns and each shows its best repeat, in
 // processor time, so that what else the machine does falls on all alike.
-#include <facet/batch.h>
-
-#include "base/table.h"
 #include "bench.h"
+#include "flight/flight.h"
+#include "report/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,22 +32,22 @@ enum {
 };
 
 typedef struct Bench {
-    Course *course;
-    QuadModel model;
+    FacetCourse *course;
+    FacetQuadModel model;
     QuadBatchModel batch_model;
-    ControlPreset preset;
+    FacetControlPreset preset;
     int flight_count;
-    Reference *references;
-    FlightPlan *plans;
-    Flight *flights;
-    QuadState vehicle;
+    FacetReference *references;
+    FacetFlightPlan *plans;
+    FacetFlight *flights;
+    FacetQuadState vehicle;
     QuadBatch batches[BATCHES];
     int passed_single, passed_batched;
     double sum; // of something from every run, so that no work can be left out
 } Bench;
 
 // The hover thrust of motor i, a little more or less so that the vehicle turns about z.
-static double thrust_at(const QuadModel *model, long step, int i)
+static double thrust_at(const FacetQuadModel *model, long step, int i)
 {
     double hover = 0.25 * model->params.mass * model->params.gravity;
     double turn = (step / TURN_STEPS % 4 == 1 || step / TURN_STEPS % 4 == 2) ? 0.01 : -0.01;
@@ -60,10 +59,10 @@ static double thrust_at(const QuadModel *model, long step, int i)
 static long run_bare_single(Bench *bench)
 {
     for (long step = 0; step < BARE_STEPS; step += TURN_STEPS) {
-        double command[QUAD_MOTORS];
-        for (int i = 0; i < QUAD_MOTORS; i++) command[i] = thrust_at(&bench->model, step, i);
+        double command[FACET_QUAD_MOTORS];
+        for (int i = 0; i < FACET_QUAD_MOTORS; i++) command[i] = thrust_at(&bench->model, step, i);
         for (int k = 0; k < TURN_STEPS; k++)
-            quad_step(&bench->vehicle, &bench->model, command, vec3(0.0, 0.0, 0.0));
+            facet_quad_step(&bench->vehicle, &bench->model, command, vec3(0.0, 0.0, 0.0));
     }
     bench->sum += bench->vehicle.attitude.w + bench->vehicle.pos_world.z;
     return (BARE_STEPS + TURN_STEPS - 1) / TURN_STEPS * TURN_STEPS;
@@ -74,8 +73,8 @@ static long run_bare_batched(Bench *bench)
     const Lanes still[3] = {{0}};
     long rounds = (BATCH_STEPS + TURN_STEPS - 1) / TURN_STEPS;
     for (long round = 0; round < rounds; round++) {
-        Lanes command[QUAD_MOTORS];
-        for (int i = 0; i < QUAD_MOTORS; i++)
+        Lanes command[FACET_QUAD_MOTORS];
+        for (int i = 0; i < FACET_QUAD_MOTORS; i++)
             for (int lane = 0; lane < BATCH_LANES; lane++)
                 command[i][lane] = (float)thrust_at(&bench->model, round * TURN_STEPS, i);
         for (int k = 0; k < TURN_STEPS; k++)
@@ -91,13 +90,13 @@ static long run_closed_single(Bench *bench)
     long steps = 0;
     bench->passed_single = 0;
     for (int i = 0; i < bench->flight_count; i++) {
-        const FlightPlan *plan = &bench->plans[i];
-        FlightSetup setup = {.model = &bench->model,
-                             .preset = &bench->preset,
-                             .arena = &bench->course->arena,
-                             .track = plan->track,
-                             .half_width = plan->half_width};
-        Flight flight = flight_fly(&setup, plan->reference, plan->start, NULL);
+        const FacetFlightPlan *plan = &bench->plans[i];
+        FacetFlightSetup setup = {.model = &bench->model,
+                                  .preset = &bench->preset,
+                                  .arena = &bench->course->arena,
+                                  .track = plan->track,
+                                  .half_width = plan->half_width};
+        FacetFlight flight = facet_flight_fly(&setup, plan->reference, plan->start, NULL);
         steps += flight.steps;
         bench->passed_single += flight.passed;
     }
@@ -108,8 +107,8 @@ static long run_closed_batched(Bench *bench)
 {
     long steps = 0;
     bench->passed_batched = 0;
-    flight_fly_batch(bench->flights, &bench->model, &bench->preset, &bench->course->arena,
-                     bench->plans, bench->flight_count);
+    facet_flight_fly_batch(bench->flights, &bench->model, &bench->preset, &bench->course->arena,
+                           bench->plans, bench->flight_count);
     for (int i = 0; i < bench->flight_count; i++) {
         steps += bench->flights[i].steps;
         bench->passed_batched += bench->flights[i].passed;
@@ -127,10 +126,10 @@ typedef struct Peer {
 
 static Peer peer_rotors, peer_wrench;
 
-static Status peer_open(Peer *peer, const QuadModel *model, bool rotors)
+static FacetStatus peer_open(Peer *peer, const FacetQuadModel *model, bool rotors)
 {
     char text[2048], error[300] = "";
-    const QuadParams *params = &model->params;
+    const FacetQuadParams *params = &model->params;
     const double a = model->lever, at[4][2] = {{a, a}, {-a, a}, {-a, -a}, {a, -a}};
     size_t used = (size_t)snprintf(
         text, sizeof text,
@@ -139,11 +138,11 @@ static Status peer_open(Peer *peer, const QuadModel *model, bool rotors)
         "<freejoint/><inertial pos='0 0 0' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>",
         model->step, -params->gravity, params->mass, params->inertia.x, params->inertia.y,
         params->inertia.z);
-    for (int i = 0; i < QUAD_MOTORS && rotors; i++)
+    for (int i = 0; i < FACET_QUAD_MOTORS && rotors; i++)
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "<site name='r%d' pos='%.17g %.17g 0'/>", i, at[i][0], at[i][1]);
     used += (size_t)snprintf(text + used, sizeof text - used, "</body></worldbody><actuator>");
-    for (int i = 0; i < QUAD_MOTORS && rotors; i++)
+    for (int i = 0; i < FACET_QUAD_MOTORS && rotors; i++)
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "<motor site='r%d' gear='0 0 1 0 0 %.17g'/>", i,
                                  i % 2 ? -params->torque_ratio : params->torque_ratio);
@@ -160,7 +159,7 @@ static Status peer_open(Peer *peer, const QuadModel *model, bool rotors)
     return peer->data ? status_ok() : status_fail("MuJoCo: out of memory");
 }
 
-static Status peers_open(const QuadModel *model)
+static FacetStatus peers_open(const FacetQuadModel *model)
 {
     TRY(peer_open(&peer_rotors, model, true));
     return peer_open(&peer_wrench, model, false);
@@ -179,7 +178,7 @@ static long run_peer_rotors(Bench *bench)
 {
     mjData *data = peer_rotors.data;
     for (long step = 0; step < MUJOCO_STEPS; step++) {
-        for (int i = 0; i < QUAD_MOTORS && step % TURN_STEPS == 0; i++)
+        for (int i = 0; i < FACET_QUAD_MOTORS && step % TURN_STEPS == 0; i++)
             data->ctrl[i] = thrust_at(&bench->model, step, i);
         mj_step(peer_rotors.model, data);
     }
@@ -193,9 +192,10 @@ static long run_peer_wrench(Bench *bench)
     mjData *data = peer_wrench.data;
     for (long step = 0; step < MUJOCO_STEPS; step++) {
         if (step % TURN_STEPS == 0) {
-            double thrust[QUAD_MOTORS];
-            for (int i = 0; i < QUAD_MOTORS; i++) thrust[i] = thrust_at(&bench->model, step, i);
-            QuadWrench wrench = quad_wrench(&bench->model, thrust);
+            double thrust[FACET_QUAD_MOTORS];
+            for (int i = 0; i < FACET_QUAD_MOTORS; i++)
+                thrust[i] = thrust_at(&bench->model, step, i);
+            FacetQuadWrench wrench = facet_quad_wrench(&bench->model, thrust);
             data->xfrc_applied[6 + 2] = wrench.force; // of body 1, the first after the world
             data->xfrc_applied[6 + 5] = wrench.torque.z;
         }
@@ -207,7 +207,7 @@ static long run_peer_wrench(Bench *bench)
 
 #else
 
-static Status peers_open(const QuadModel *model)
+static FacetStatus peers_open(const FacetQuadModel *model)
 {
     (void)model;
     return status_ok();
@@ -229,33 +229,33 @@ typedef struct Row {
     double best;
 } Row;
 
-static Status bench_open(Bench *bench)
+static FacetStatus bench_open(Bench *bench)
 {
-    QuadParams params = quad_params_default();
-    bench->model = quad_model(&params, 1.0 / QUAD_RATE);
+    FacetQuadParams params = facet_quad_params_default();
+    bench->model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     bench->batch_model = quad_batch_model(&bench->model);
-    bench->vehicle = quad_hover(&bench->model, vec3(0.0, 0.0, 2.0), 0.0);
+    bench->vehicle = facet_quad_hover(&bench->model, vec3(0.0, 0.0, 2.0), 0.0);
     for (int b = 0; b < BATCHES; b++)
         for (int lane = 0; lane < BATCH_LANES; lane++)
             quad_batch_set(&bench->batches[b], lane, &bench->vehicle);
-    TRY(control_preset(&bench->preset, "race"));
-    TRY(course_load(&bench->course, NULL));
+    TRY(facet_control_preset(&bench->preset, "race"));
+    TRY(facet_course_load(&bench->course, NULL));
     bench->references = calloc(FLIGHTS_MAX, sizeof *bench->references);
     bench->plans = calloc(FLIGHTS_MAX, sizeof *bench->plans);
     bench->flights = calloc(FLIGHTS_MAX, sizeof *bench->flights);
     if (!bench->references || !bench->plans || !bench->flights)
         return status_fail("out of memory for %d flights", FLIGHTS_MAX);
     for (int i = 0; i < bench->course->track_count * SPEEDS && i < FLIGHTS_MAX; i++) {
-        const Track *track = &bench->course->tracks[i / SPEEDS];
+        const FacetTrack *track = &bench->course->tracks[i / SPEEDS];
         const double speed = 2.0 + 0.3 * (i % SPEEDS);
-        Keypoint chunk[CHUNK_KEYPOINTS];
-        TRY(expert_chunk(chunk, track, track->points[0], speed));
-        TRY(reference_from_chunk(&bench->references[i], chunk));
-        bench->plans[i] =
-            (FlightPlan){.track = track,
-                         .half_width = 0.762,
-                         .reference = &bench->references[i],
-                         .start = flight_start(&bench->model, &bench->references[i], speed)};
+        FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+        TRY(facet_expert_chunk(chunk, track, track->points[0], speed));
+        TRY(facet_reference_from_chunk(&bench->references[i], chunk));
+        bench->plans[i] = (FacetFlightPlan){
+            .track = track,
+            .half_width = 0.762,
+            .reference = &bench->references[i],
+            .start = facet_flight_start(&bench->model, &bench->references[i], speed)};
         bench->flight_count++;
     }
     return peers_open(&bench->model);
@@ -263,7 +263,7 @@ static Status bench_open(Bench *bench)
 
 static void bench_close(Bench *bench)
 {
-    course_destroy(bench->course);
+    facet_course_destroy(bench->course);
     free(bench->references);
     free(bench->plans);
     free(bench->flights);
@@ -325,15 +325,15 @@ int main(int count, char **argument)
     };
     enum { ROWS = sizeof rows / sizeof *rows };
     Bench *bench = calloc(1, sizeof *bench);
-    Status status = bench ? bench_open(bench) : status_fail("out of memory");
+    FacetStatus status = bench ? bench_open(bench) : status_fail("out of memory");
     if (!status.ok || repeats < 1) {
         fprintf(stderr, "simulator: %s\n",
                 status.ok ? "expected a number of repeats of at least 1" : status.text);
         return 1;
     }
     measure(bench, rows, ROWS, repeats);
-    printf("The simulator at %.0f Hz on one core, best of %d interleaved repeats\n\n", QUAD_RATE,
-           repeats);
+    printf("The simulator at %.0f Hz on one core, best of %d interleaved repeats\n\n",
+           FACET_QUAD_RATE, repeats);
     print_rows(rows, ROWS, greater(rows[ROWS - 1].best, rows[ROWS - 2].best));
     printf("\n%d flights passed %d gates one at a time and %d batched; checksum %.6g\n",
            bench->flight_count, bench->passed_single, bench->passed_batched, bench->sum);

@@ -3,11 +3,10 @@
 //   study [threads]
 //
 // Prints seconds beside the target. Absolute times depend on the machine and on what else it does.
-#include <facet/race.h>
-
-#include "base/table.h"
 #include "bench.h"
+#include "report/table.h"
 
+#include <facet_study/race.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,19 +20,19 @@ static void row(Table *table, const char *what, double seconds, double target)
 
 int main(int count, char **argument)
 {
-    const RaceOptions options = {.threads = count > 1 ? atoi(argument[1]) : 0, .quiet = true};
+    const FacetRaceOptions options = {.threads = count > 1 ? atoi(argument[1]) : 0, .quiet = true};
     char file[64];
     snprintf(file, sizeof file, "bench-demos.%ld.h5", (long)getpid());
-    Race *race;
+    FacetRace *race;
     double started = wall_seconds();
-    Status status = race_open(&race, &options);
+    FacetStatus status = facet_race_open(&race, &options);
     double map_seconds = wall_seconds() - started, demo_seconds = 0.0;
     int demos = 0;
     if (status.ok) {
-        DemoOptions demo = demo_defaults();
-        demos = race_feasible_count(race) * demo.rollouts;
+        FacetDemoOptions demo = facet_demo_defaults();
+        demos = facet_race_feasible_count(race) * demo.rollouts;
         started = wall_seconds();
-        status = race_write_demos(file, race, &demo, true);
+        status = facet_race_write_demos(file, race, &demo, true);
         demo_seconds = wall_seconds() - started;
         unlink(file);
     }
@@ -41,17 +40,17 @@ int main(int count, char **argument)
         fprintf(stderr, "study: %s\n", status.text);
         return 1;
     }
-    printf("The race study on %d threads, in seconds\n\n", pool_threads(race->pool));
+    printf("The race study on %d threads, in seconds\n\n", facet_pool_threads(race->pool));
     const TableColumn heads[] = {
         {"work", TABLE_LEFT}, {"seconds", TABLE_RIGHT}, {"target", TABLE_RIGHT}, {"", TABLE_LEFT}};
     Table *table = table_create(heads, 4);
     char what[64];
-    snprintf(what, sizeof what, "speed map, %d cells", race_task_max(race));
+    snprintf(what, sizeof what, "speed map, %d cells", facet_race_task_max(race));
     row(table, what, map_seconds, 5.0);
     snprintf(what, sizeof what, "%d demonstrations", demos);
     row(table, what, demo_seconds, 20.0);
     table_print(table, stdout);
     table_destroy(table);
-    race_close(race);
+    facet_race_close(race);
     return 0;
 }

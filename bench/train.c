@@ -3,12 +3,12 @@
 // The peak is one large square OpenBLAS sgemm a thread on all threads at once. The contenders take
 // turns, so that what else runs on the machine disturbs all of them alike; the medians are
 // compared. Usage: train [threads] [rounds]
+#include "base/rng.h"
 #include "bench.h"
 #include "diffusion/sampler.h"
-#include "diffusion/trainer.h"
-#include "math/gemm.h"
+#include "linalg/gemm.h"
+#include "train/trainer.h"
 
-#include <facet/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,9 +28,9 @@ int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 15;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 15;
-    ThreadPool *pool;
-    must(pool_create(&pool, threads));
-    threads = pool_threads(pool);
+    FacetPool *pool;
+    must(facet_pool_create(&pool, threads));
+    threads = facet_pool_threads(pool);
 
     size_t squares = (size_t)threads * 3 * SQUARE * SQUARE;
     float *matrices = malloc(squares * sizeof *matrices);
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     float *x0 = malloc((size_t)batch * size * sizeof *x0);
     int *z = malloc((size_t)batch * 2 * sizeof *z);
     if (!x0 || !z) must(status_fail("out of memory"));
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     for (int i = 0; i < batch * size; i++) x0[i] = (float)rng_range(&rng, -1.0, 1.0);
     for (int i = 0; i < batch; i++) z[2 * i] = i % 8, z[2 * i + 1] = i % 3;
 
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     trainer_free(composed);
     trainer_free(trainer);
     score_net_free(net);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     free(matrices);
     free(x0);
     free(z);

@@ -1,21 +1,26 @@
 // Loads a policy and prints its plan for a task: 32 keypoints for a policy of the race study.
 //
-//     example_plan models/race-factored.safetensors race1/wide
-#include <facet/policy.h>
+//     plan models/race-factored.safetensors race1/wide
+#include <facet/facet.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
-static Status print_plan(const Policy *policy, const char *name, ThreadPool *pool)
+// Prints the plan of a task. What can go wrong comes back in the status: a code for the program,
+// and one line for a person.
+static FacetStatus print_plan(const FacetPolicy *policy, const char *name, FacetPool *pool)
 {
-    int steps = policy_horizon(policy), dim = policy_dim(policy);
-    FactorTask task;
-    TRY(factor_task_parse(&task, policy_space(policy), name, FACTOR_MISSING_REFUSED));
-    double *actions = malloc(sizeof *actions * (size_t)(steps * dim));
-    if (!actions) return status_fail("out of memory");
-    Status status = policy_sample(actions, policy, &task, 1, &(PolicySampling){.seed = 1}, pool);
-    for (int t = 0; t < steps && status.ok; t++) {
+    FacetPolicyInfo info = facet_policy_info(policy);
+    FacetFactorTask task;
+    FacetStatus status = facet_factor_task_parse(&task, facet_policy_space(policy), name,
+                                                 FACET_FACTOR_MISSING_REFUSED);
+    if (!status.ok) return status;
+    double *actions = calloc((size_t)(info.horizon * info.dim), sizeof *actions);
+    FacetPolicySampling how = {.seed = 1};
+    status = facet_policy_sample(actions, policy, &task, 1, &how, pool);
+    for (int t = 0; t < info.horizon && status.ok; t++) {
         printf("%2d", t);
-        for (int d = 0; d < dim; d++) printf(" %9.4f", actions[t * dim + d]);
+        for (int d = 0; d < info.dim; d++) printf(" %9.4f", actions[t * info.dim + d]);
         printf("\n");
     }
     free(actions);
@@ -28,13 +33,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s POLICY TASK\n", argv[0]);
         return 2;
     }
-    Policy *policy = NULL;
-    ThreadPool *pool = NULL;
-    Status status = policy_load(&policy, argv[1]);
-    if (status.ok) status = pool_create(&pool, 0); // one thread a processor
+    FacetPolicy *policy = NULL;
+    FacetPool *pool = NULL;
+    FacetStatus status = facet_policy_load(&policy, argv[1]);
+    if (status.ok) status = facet_pool_create(&pool, 0); // one thread a processor
     if (status.ok) status = print_plan(policy, argv[2], pool);
     if (!status.ok) fprintf(stderr, "%s\n", status.text);
-    if (pool) pool_destroy(pool);
-    policy_destroy(policy);
+    facet_pool_destroy(pool);
+    facet_policy_destroy(policy);
     return status.ok ? 0 : 1;
 }

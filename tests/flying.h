@@ -2,14 +2,13 @@
 #ifndef FACET_FLYING_H
 #define FACET_FLYING_H
 
+#include "base/rng.h"
+#include "quad/quad.h"
 #include "testing.h"
-
-#include <facet/quad.h>
-#include <facet/rng.h>
 
 #define assert_vec3_near(actual, expected, tolerance)                                              \
     do {                                                                                           \
-        Vec3 va_ = (actual), ve_ = (expected);                                                     \
+        FacetVec3 va_ = (actual), ve_ = (expected);                                                \
         double vt_ = (tolerance);                                                                  \
         if (!(vec3_distance(va_, ve_) <= vt_)) {                                                   \
             print_error("%s = (%.12g, %.12g, %.12g), expected (%.12g, %.12g, %.12g) within %.3g, " \
@@ -30,33 +29,33 @@
         }                                                                                          \
     } while (0)
 
-static inline Vec3 random_vec3(Rng *rng, double reach)
+static inline FacetVec3 random_vec3(FacetRng *rng, double reach)
 {
     double x = rng_range(rng, -reach, reach), y = rng_range(rng, -reach, reach);
     return vec3(x, y, rng_range(rng, -reach, reach));
 }
 
-static inline Vec3 random_direction(Rng *rng)
+static inline FacetVec3 random_direction(FacetRng *rng)
 {
     double x = rng_normal(rng), y = rng_normal(rng);
     return vec3_unit(vec3(x, y, rng_normal(rng)), vec3(1.0, 0.0, 0.0));
 }
 
 // Uniform over all rotations.
-static inline Quat random_attitude(Rng *rng)
+static inline FacetQuat random_attitude(FacetRng *rng)
 {
     double w = rng_normal(rng), x = rng_normal(rng), y = rng_normal(rng);
-    return quat_normalize((Quat){w, x, y, rng_normal(rng)});
+    return quat_normalize((FacetQuat){w, x, y, rng_normal(rng)});
 }
 
-static inline void random_thrusts(double thrust[4], Rng *rng, double low, double high)
+static inline void random_thrusts(double thrust[4], FacetRng *rng, double low, double high)
 {
-    for (int i = 0; i < QUAD_MOTORS; i++) thrust[i] = rng_range(rng, low, high);
+    for (int i = 0; i < FACET_QUAD_MOTORS; i++) thrust[i] = rng_range(rng, low, high);
 }
 
-static inline QuadState random_state(Rng *rng)
+static inline FacetQuadState random_state(FacetRng *rng)
 {
-    QuadState state = {.attitude = random_attitude(rng)};
+    FacetQuadState state = {.attitude = random_attitude(rng)};
     state.pos_world = random_vec3(rng, 5.0);
     state.vel_world = random_vec3(rng, 5.0);
     state.omega_body = random_vec3(rng, 5.0);
@@ -65,7 +64,7 @@ static inline QuadState random_state(Rng *rng)
 }
 
 // The angle between two attitudes, rad.
-static inline double attitude_angle(Quat a, Quat b)
+static inline double attitude_angle(FacetQuat a, FacetQuat b)
 {
     return vec3_norm(quat_log(quat_mul(quat_conj(a), b)));
 }

@@ -1,4 +1,4 @@
-// An independent reader of PNG files: Python with zlib alone (tests/base/read_png.py).
+// An independent reader of PNG files: Python with zlib alone (tests/picture/read_png.py).
 #ifndef FACET_TESTS_READ_PNG_H
 #define FACET_TESTS_READ_PNG_H
 
@@ -11,8 +11,8 @@ static inline uint8_t *read_png(const char *path, const char *raw, int width, in
 {
     char command[600];
     snprintf(command, sizeof command,
-             "/usr/bin/python3 '%s/tests/base/read_png.py' '%s' '%s' %d %d", TEST_SOURCE, path, raw,
-             width, height);
+             "/usr/bin/python3 '%s/tests/picture/read_png.py' '%s' '%s' %d %d", TEST_SOURCE, path,
+             raw, width, height);
     assert_int_equal(system(command), 0);
     size_t size = (size_t)width * (size_t)height * 3;
     uint8_t *rgb = malloc(size + 1);

@@ -34,7 +34,7 @@
 
 #define assert_ok(expression)                                                                      \
     do {                                                                                           \
-        Status status_ = (expression);                                                             \
+        FacetStatus status_ = (expression);                                                        \
         if (!status_.ok) {                                                                         \
             print_error("%s failed: %s\n", #expression, status_.text);                             \
             _fail(__FILE__, __LINE__);                                                             \
@@ -44,7 +44,7 @@
 // The operation must fail with a message that contains `words`.
 #define assert_refused(expression, words)                                                          \
     do {                                                                                           \
-        Status status_ = (expression);                                                             \
+        FacetStatus status_ = (expression);                                                        \
         if (status_.ok || !strstr(status_.text, (words)) || strchr(status_.text, '\n')) {          \
             print_error("%s said \"%s\", expected a line with \"%s\"\n", #expression,              \
                         status_.ok ? "ok" : status_.text, (words));                                \

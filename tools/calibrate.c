@@ -13,11 +13,10 @@
 // standing too near to each other or to the bounds, and for being crossed at a slant. A gate's
 // normal follows from the tracks through it. The result goes to OUT in the same layout, the carrot
 // to the terminal. docs/calibration.md tells the whole procedure.
-#include <facet/race.h>
-
 #include "base/file.h"
 #include "base/json.h"
 
+#include <facet_study/race.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,49 +37,49 @@ static double target(int track, int opening)
 // A layout that can be changed: a path refers to gates by number, and has points of its own.
 typedef struct Layout {
     int gate_count;
-    Vec3 gates[GATES_MAX];
+    FacetVec3 gates[GATES_MAX];
     int point_count[TRACKS];
-    int gate_of[TRACKS][TRACK_POINTS_MAX]; // -1 where the path has a point of its own
-    Vec3 own[TRACKS][TRACK_POINTS_MAX];
-    CarrotParams carrot;
+    int gate_of[TRACKS][FACET_TRACK_POINTS_MAX]; // -1 where the path has a point of its own
+    FacetVec3 own[TRACKS][FACET_TRACK_POINTS_MAX];
+    FacetCarrotParams carrot;
 } Layout;
 
 typedef struct Score {
-    SpeedCell cells[CELLS];
+    FacetSpeedCell cells[CELLS];
     bool abrupt[CELLS];         // a little faster, and the flight is lost
     double worst_slant[TRACKS]; // least cosine between a track and the normals of its gates
     double cost;
 } Score;
 
 typedef struct Calibration {
-    Course *course;
-    QuadModel model;
-    ControlPreset preset;
-    ThreadPool *pool;
+    FacetCourse *course;
+    FacetQuadModel model;
+    FacetControlPreset preset;
+    FacetPool *pool;
     Layout layout, draft;
     Score score;
-    Track tracks[TRACKS]; // the layout's tracks as the flights want them
-    Vec3 normals[GATES_MAX];
+    FacetTrack tracks[TRACKS]; // the layout's tracks as the flights want them
+    FacetVec3 normals[GATES_MAX];
 } Calibration;
 
 // ---- From a layout to tracks ------------------------------------------------------------------
 
-static Vec3 path_point(const Layout *layout, int t, int i)
+static FacetVec3 path_point(const Layout *layout, int t, int i)
 {
     int gate = layout->gate_of[t][i];
     return gate >= 0 ? layout->gates[gate] : layout->own[t][i];
 }
 
 // The horizontal unit tangents of track t's spline at its points.
-static void path_tangents(Vec3 *tangents, const Layout *layout, int t)
+static void path_tangents(FacetVec3 *tangents, const Layout *layout, int t)
 {
-    Vec3 points[TRACK_POINTS_MAX];
+    FacetVec3 points[FACET_TRACK_POINTS_MAX];
     int count = layout->point_count[t];
     for (int i = 0; i < count; i++) points[i] = path_point(layout, t, i);
     Spline *spline;
     bool made = spline_create(&spline, points, count).ok;
     for (int i = 0; i < count; i++) {
-        Vec3 tangent =
+        FacetVec3 tangent =
             made ? spline_derivative(spline, spline_parameter(spline, i), 1) : vec3(1.0, 0.0, 0.0);
         tangent.z = 0.0;
         tangents[i] = vec3_unit(tangent, vec3(1.0, 0.0, 0.0));
@@ -92,13 +91,13 @@ static void path_tangents(Vec3 *tangents, const Layout *layout, int t)
 static void build_tracks(Calibration *c)
 {
     const Layout *layout = &c->layout;
-    Vec3 tangents[TRACKS][TRACK_POINTS_MAX];
+    FacetVec3 tangents[TRACKS][FACET_TRACK_POINTS_MAX];
     double xx[GATES_MAX] = {0}, yy[GATES_MAX] = {0}, xy[GATES_MAX] = {0};
     for (int t = 0; t < TRACKS; t++) {
         path_tangents(tangents[t], layout, t);
         for (int i = 0; i < layout->point_count[t]; i++) {
             int g = layout->gate_of[t][i];
-            Vec3 u = tangents[t][i];
+            FacetVec3 u = tangents[t][i];
             if (g >= 0) xx[g] += u.x * u.x, yy[g] += u.y * u.y, xy[g] += u.x * u.y;
         }
     }
@@ -107,7 +106,7 @@ static void build_tracks(Calibration *c)
         c->normals[g] = vec3(cos(angle), sin(angle), 0.0);
     }
     for (int t = 0; t < TRACKS; t++) {
-        Track *track = &c->tracks[t];
+        FacetTrack *track = &c->tracks[t];
         *track = c->course->tracks[t];
         c->score.worst_slant[t] = 1.0;
         for (int i = 0, gate = 0; i < layout->point_count[t]; i++) {
@@ -126,7 +125,7 @@ static void build_tracks(Calibration *c)
 
 static double above(double value, double limit) { return value > limit ? value - limit : 0.0; }
 
-static double cell_cost(const SpeedCell *cell, double paper)
+static double cell_cost(const FacetSpeedCell *cell, double paper)
 {
     if (paper == 0.0) {
         double short_of = above(1.12, cell->best_ratio);
@@ -139,7 +138,7 @@ static double cell_cost(const SpeedCell *cell, double paper)
 
 static double speed_of(const Score *score, int t, int o)
 {
-    const SpeedCell *cell = &score->cells[t * OPENINGS + o];
+    const FacetSpeedCell *cell = &score->cells[t * OPENINGS + o];
     return cell->feasible ? cell->speed : 0.0;
 }
 
@@ -161,7 +160,7 @@ static double place_cost(const Calibration *c)
     const Layout *layout = &c->layout;
     double cost = 0.0;
     for (int g = 0; g < layout->gate_count; g++) {
-        Vec3 p = layout->gates[g];
+        FacetVec3 p = layout->gates[g];
         cost += above(fabs(p.x), 11.0) + above(fabs(p.y), 7.5) + above(p.z, 4.5) + above(1.2, p.z);
         for (int h = 0; h < g; h++) cost += above(1.5, vec3_distance(p, layout->gates[h]));
         double moved = vec3_distance(p, c->draft.gates[g]);
@@ -170,7 +169,7 @@ static double place_cost(const Calibration *c)
     for (int t = 0; t < TRACKS; t++) {
         int last = layout->point_count[t] - 1;
         for (int i = 0; i <= last; i++) {
-            Vec3 p = path_point(layout, t, i);
+            FacetVec3 p = path_point(layout, t, i);
             cost += above(fabs(p.x), 12.0) + above(fabs(p.y), 8.0);
             cost += above(p.z, 4.5) + above(1.0, p.z);
             if (i > 0) cost += above(1.5, vec3_distance(p, path_point(layout, t, i - 1)));
@@ -210,23 +209,24 @@ typedef struct FlyWork {
 } FlyWork;
 
 // The worst miss of a track at each step of the ladder.
-static void fly_ladder(double worst[LADDER], const Calibration *c, const Track *track)
+static void fly_ladder(double worst[LADDER], const Calibration *c, const FacetTrack *track)
 {
-    FlightSetup setup = {.model = &c->model,
-                         .preset = &c->preset,
-                         .arena = &c->course->arena,
-                         .track = track,
-                         .half_width = 1.0,
-                         .give_up = 2.0};
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    Reference plan;
+    FacetFlightSetup setup = {.model = &c->model,
+                              .preset = &c->preset,
+                              .arena = &c->course->arena,
+                              .track = track,
+                              .half_width = 1.0,
+                              .give_up = 2.0};
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetReference plan;
     for (int k = 0; k < LADDER; k++) {
         double speed = ladder_speed(k);
         worst[k] = 9.0; // a gate not crossed, or a crash
-        if (!expert_chunk(chunk, track, track->points[0], speed).ok) continue;
-        if (!reference_from_chunk(&plan, chunk).ok) continue;
-        Flight flight = flight_fly(&setup, &plan, flight_start(&c->model, &plan, speed), NULL);
-        if (flight.end != FLIGHT_FINISHED) continue;
+        if (!facet_expert_chunk(chunk, track, track->points[0], speed).ok) continue;
+        if (!facet_reference_from_chunk(&plan, chunk).ok) continue;
+        FacetFlight flight =
+            facet_flight_fly(&setup, &plan, facet_flight_start(&c->model, &plan, speed), NULL);
+        if (flight.end != FACET_FLIGHT_FINISHED) continue;
         double miss = 0.0;
         for (int g = 0; g < flight.gate_count; g++)
             miss = fmax(miss, flight.gates[g].crossed ? flight.gates[g].miss : 9.0);
@@ -235,9 +235,9 @@ static void fly_ladder(double worst[LADDER], const Calibration *c, const Track *
 }
 
 // `abrupt` is set when the next step of the ladder is no near miss but a lost flight.
-static SpeedCell cell_from_ladder(bool *abrupt, const double worst[LADDER], double half_width)
+static FacetSpeedCell cell_from_ladder(bool *abrupt, const double worst[LADDER], double half_width)
 {
-    SpeedCell cell = {.best_ratio = HUGE_VAL};
+    FacetSpeedCell cell = {.best_ratio = HUGE_VAL};
     double enough = (1.0 - EXPERT_RESERVE) * half_width;
     int k = 0;
     *abrupt = false;
@@ -268,7 +268,7 @@ static void fly_track(void *context, int index, int worker)
 }
 
 // Whether a track has to be flown again: its course changed, or a normal did.
-static bool same_track(const Track *a, const Track *b)
+static bool same_track(const FacetTrack *a, const FacetTrack *b)
 {
     for (int i = 0; i < a->gate_count; i++)
         if (vec3_distance(a->gates[i].normal, b->gates[i].normal) > 1e-12) return false;
@@ -279,7 +279,7 @@ static bool same_track(const Track *a, const Track *b)
 
 static void evaluate(Calibration *c, bool all)
 {
-    Track before[TRACKS];
+    FacetTrack before[TRACKS];
     memcpy(before, c->tracks, sizeof before);
     build_tracks(c);
     c->preset.carrot = c->layout.carrot;
@@ -292,12 +292,12 @@ static void evaluate(Calibration *c, bool all)
 
 // ---- Moves ------------------------------------------------------------------------------------
 
-static Vec3 rounded(Vec3 p)
+static FacetVec3 rounded(FacetVec3 p)
 {
     return vec3(round(1e3 * p.x) * 1e-3, round(1e3 * p.y) * 1e-3, round(1e3 * p.z) * 1e-3);
 }
 
-static Vec3 shifted(Vec3 p, double reach, Rng *rng)
+static FacetVec3 shifted(FacetVec3 p, double reach, FacetRng *rng)
 {
     p.x += reach * rng_normal(rng), p.y += reach * rng_normal(rng);
     p.z += 0.5 * reach * rng_normal(rng);
@@ -305,7 +305,7 @@ static Vec3 shifted(Vec3 p, double reach, Rng *rng)
 }
 
 // The gate or the point of its own that a path has at index i.
-static Vec3 *movable_point(Layout *layout, int t, int i)
+static FacetVec3 *movable_point(Layout *layout, int t, int i)
 {
     int gate = layout->gate_of[t][i];
     return gate >= 0 ? &layout->gates[gate] : &layout->own[t][i];
@@ -314,22 +314,22 @@ static Vec3 *movable_point(Layout *layout, int t, int i)
 // Draws a whole path, with its gates, larger or smaller about its middle.
 static void scale_path(Layout *layout, int t, double factor)
 {
-    Vec3 sum = vec3(0.0, 0.0, 0.0);
+    FacetVec3 sum = vec3(0.0, 0.0, 0.0);
     int count = layout->point_count[t];
     for (int i = 0; i < count; i++) sum = vec3_add(sum, path_point(layout, t, i));
-    Vec3 middle = vec3_scale(sum, 1.0 / count);
+    FacetVec3 middle = vec3_scale(sum, 1.0 / count);
     bool moved[GATES_MAX] = {false};
     for (int i = 0; i < count; i++) {
         int gate = layout->gate_of[t][i];
         if (gate >= 0 && moved[gate]) continue;
         if (gate >= 0) moved[gate] = true;
-        Vec3 *point = movable_point(layout, t, i), from = vec3_sub(*point, middle);
+        FacetVec3 *point = movable_point(layout, t, i), from = vec3_sub(*point, middle);
         *point = rounded(vec3(middle.x + factor * from.x, middle.y + factor * from.y, point->z));
     }
 }
 
 // A track to work on: half of the time by its share of the cost.
-static int choose_track(const Score *score, Rng *rng)
+static int choose_track(const Score *score, FacetRng *rng)
 {
     double costs[TRACKS], sum = 0.0, any = rng_uniform(rng) * TRACKS;
     if (rng_uniform(rng) < 0.5) return (int)any;
@@ -346,7 +346,7 @@ static int choose_track(const Score *score, Rng *rng)
 }
 
 // Changes the layout a little; true when every track is touched.
-static bool move(Calibration *c, Rng *rng)
+static bool move(Calibration *c, FacetRng *rng)
 {
     Layout *layout = &c->layout;
     double reach = 0.6 * exp(-2.5 * rng_uniform(rng)), choice = rng_uniform(rng);
@@ -361,7 +361,7 @@ static bool move(Calibration *c, Rng *rng)
     if (choice < 0.15)
         scale_path(layout, t, exp(0.06 * rng_normal(rng)));
     else {
-        Vec3 *point = movable_point(layout, t, (int)(rng_uniform(rng) * count));
+        FacetVec3 *point = movable_point(layout, t, (int)(rng_uniform(rng) * count));
         *point = shifted(*point, reach, rng);
     }
     return false;
@@ -369,14 +369,14 @@ static bool move(Calibration *c, Rng *rng)
 
 // ---- Files ------------------------------------------------------------------------------------
 
-static int gate_number(const Course *course, const char *name)
+static int gate_number(const FacetCourse *course, const char *name)
 {
     for (int g = 0; g < course->gate_count; g++)
         if (strcmp(name, course->gates[g].name) == 0) return g;
     return -1;
 }
 
-static Status read_layout(Layout *layout, const Course *course)
+static FacetStatus read_layout(Layout *layout, const FacetCourse *course)
 {
     if (course->track_count != TRACKS || course->opening_count != OPENINGS ||
         course->gate_count > GATES_MAX)
@@ -384,10 +384,10 @@ static Status read_layout(Layout *layout, const Course *course)
     layout->gate_count = course->gate_count;
     for (int g = 0; g < course->gate_count; g++) layout->gates[g] = course->gates[g].center;
     for (int t = 0; t < TRACKS; t++) {
-        const Track *track = &course->tracks[t];
+        const FacetTrack *track = &course->tracks[t];
         layout->point_count[t] = track->point_count;
         for (int i = 0, gate = 0; i < track->point_count; i++) {
-            Vec3 point = layout->own[t][i] = track->points[i];
+            FacetVec3 point = layout->own[t][i] = track->points[i];
             layout->gate_of[t][i] = -1;
             if (gate < track->gate_count && vec3_distance(point, track->gates[gate].center) == 0.0)
                 layout->gate_of[t][i] = gate_number(course, track->gates[gate++].name);
@@ -396,12 +396,15 @@ static Status read_layout(Layout *layout, const Course *course)
     return status_ok();
 }
 
-static void print_vec3(FILE *out, Vec3 v) { fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z); }
+static void print_vec3(FILE *out, FacetVec3 v)
+{
+    fprintf(out, "[%.3f, %.3f, %.3f]", v.x, v.y, v.z);
+}
 
 // One line a gate, so that people can read and change the files.
 static void print_course(FILE *out, const Calibration *c)
 {
-    const Course *course = c->course;
+    const FacetCourse *course = c->course;
     fprintf(out, "{\n  \"arena\": {\"min\": ");
     print_vec3(out, course->arena.min);
     fprintf(out, ", \"max\": ");
@@ -429,7 +432,7 @@ static void print_course(FILE *out, const Calibration *c)
 
 static void print_track(FILE *out, const Calibration *c, int t)
 {
-    const Track *track = &c->tracks[t];
+    const FacetTrack *track = &c->tracks[t];
     fprintf(out, "{\n  \"name\": \"%s\",\n  \"description\": \"%s\",\n  \"path\": [\n", track->name,
             track->description);
     for (int i = 0, gate = 0; i < track->point_count; i++) {
@@ -447,7 +450,7 @@ static void print_track(FILE *out, const Calibration *c, int t)
 }
 
 // Writes track t, or course.json where t is negative.
-static Status write_part(const Calibration *c, const char *folder, int t)
+static FacetStatus write_part(const Calibration *c, const char *folder, int t)
 {
     char path[FILE_PATH_MAX], *text = NULL;
     size_t size = 0;
@@ -458,13 +461,13 @@ static Status write_part(const Calibration *c, const char *folder, int t)
         print_course(out, c);
     else
         print_track(out, c, t);
-    Status status =
+    FacetStatus status =
         fclose(out) == 0 ? file_write(path, text, size) : status_fail("%s: out of memory", path);
     free(text);
     return status;
 }
 
-static Status write_all(const Calibration *c, const char *folder)
+static FacetStatus write_all(const Calibration *c, const char *folder)
 {
     for (int t = -1; t < TRACKS; t++) TRY(write_part(c, folder, t));
     return status_ok();
@@ -472,13 +475,13 @@ static Status write_all(const Calibration *c, const char *folder)
 
 static void show(const Calibration *c, long at)
 {
-    CarrotParams k = c->layout.carrot;
+    FacetCarrotParams k = c->layout.carrot;
     printf("move %ld: cost %.4f, carrot time %.2f s, least %.2f m, most %.2f m\n", at,
            c->score.cost, k.lookahead_time, k.lookahead_min, k.lookahead_max);
     for (int t = 0; t < TRACKS; t++) {
         printf("  %s", c->course->tracks[t].name);
         for (int o = 0; o < OPENINGS; o++) {
-            const SpeedCell *cell = &c->score.cells[t * OPENINGS + o];
+            const FacetSpeedCell *cell = &c->score.cells[t * OPENINGS + o];
             printf("  %5.2f /%5.1f (%.2f%s)", cell->feasible ? cell->speed : 0.0, target(t, o),
                    cell->best_ratio, c->score.abrupt[t * OPENINGS + o] ? ", abrupt" : "");
         }
@@ -487,13 +490,13 @@ static void show(const Calibration *c, long at)
     fflush(stdout);
 }
 
-static Status prepare(Calibration *c, char **argument)
+static FacetStatus prepare(Calibration *c, char **argument)
 {
-    QuadParams params = quad_params_default();
-    c->model = quad_model(&params, 1.0 / QUAD_RATE);
-    TRY(course_load(&c->course, argument[1]));
-    TRY(control_preset(&c->preset, "race"));
-    TRY(pool_create(&c->pool, 0));
+    FacetQuadParams params = facet_quad_params_default();
+    c->model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    TRY(facet_course_load(&c->course, argument[1]));
+    TRY(facet_control_preset(&c->preset, "race"));
+    TRY(facet_pool_create(&c->pool, 0));
     TRY(read_layout(&c->layout, c->course));
     c->layout.carrot = c->preset.carrot;
     c->layout.carrot.lookahead_time = atof(argument[5]);
@@ -504,14 +507,14 @@ static Status prepare(Calibration *c, char **argument)
 }
 
 // The hill climb; `kept` is room for the layout before a move.
-static Status improve(Calibration *c, Calibration *kept, char **argument)
+static FacetStatus improve(Calibration *c, Calibration *kept, char **argument)
 {
     mkdir(argument[2], 0755);
     interrupt_watch();
     evaluate(c, true);
     show(c, 0);
     long moves = atol(argument[3]);
-    Rng rng = rng_make(strtoull(argument[4], NULL, 10), 0);
+    FacetRng rng = rng_make(strtoull(argument[4], NULL, 10), 0);
     for (long i = 1; i <= moves && !interrupt_requested(); i++) {
         *kept = *c;
         bool all = move(c, &rng);
@@ -532,12 +535,12 @@ int main(int count, char **argument)
         return 2;
     }
     Calibration *c = calloc(1, sizeof *c), *kept = calloc(1, sizeof *kept);
-    Status status = c && kept ? prepare(c, argument) : status_fail("out of memory");
+    FacetStatus status = c && kept ? prepare(c, argument) : status_fail("out of memory");
     if (status.ok) status = improve(c, kept, argument);
     if (!status.ok) fprintf(stderr, "facet-calibrate: %s\n", status.text);
     if (c) {
-        pool_destroy(c->pool);
-        course_destroy(c->course);
+        facet_pool_destroy(c->pool);
+        facet_course_destroy(c->course);
     }
     free(kept);
     free(c);

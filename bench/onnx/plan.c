@@ -5,12 +5,12 @@
 // the milliseconds of one composed plan of the policy's DDIM steps, on the clock and of the
 // processors; with an encoder the frame is encoded first. Usage: plan POLICY MODEL.onnx [threads]
 #include "base/json.h"
+#include "base/rng.h"
 #include "diffusion/score_pass.h"
 #include "encoder/image.h"
-#include "policy/onnx.h"
+#include "export/onnx.h"
 #include "policy/parts.h"
 
-#include <facet/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,7 +22,7 @@ static double milliseconds(clockid_t clock)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-static void must(Status status)
+static void must(FacetStatus status)
 {
     if (status.ok) return;
     fprintf(stderr, "plan: %s\n", status.text);
@@ -44,18 +44,18 @@ static Json *json_from_floats(const float *values, int count)
 }
 
 // The frame that is encoded: noise.
-static uint8_t *make_frame(const Policy *policy)
+static uint8_t *make_frame(const FacetPolicy *policy)
 {
     int width, height;
     policy_frame_size(policy, &width, &height);
     uint8_t *frame = room((size_t)(3 * width * height), sizeof *frame);
-    Rng rng = rng_make(2, 0);
+    FacetRng rng = rng_make(2, 0);
     for (int i = 0; i < 3 * width * height; i++) frame[i] = (uint8_t)(rng_u32(&rng) >> 24);
     return frame;
 }
 
 // Adds the image and its features to the case.
-static void set_image(Json *line, const Policy *policy, const uint8_t *frame, ThreadPool *pool)
+static void set_image(Json *line, const FacetPolicy *policy, const uint8_t *frame, FacetPool *pool)
 {
     const EncoderConfig *c = encoder_config(policy->encoder);
     int pixels = c->width * c->height;
@@ -63,7 +63,7 @@ static void set_image(Json *line, const Policy *policy, const uint8_t *frame, Th
     float *input = room((size_t)(3 * pixels), sizeof *input);
     float *features = room((size_t)c->features, sizeof *features);
     EncoderWork *work;
-    must(encoder_work_create(&work, policy->encoder, 1, pool_threads(pool), false));
+    must(encoder_work_create(&work, policy->encoder, 1, facet_pool_threads(pool), false));
     encoder_load(work, policy->encoder_params, pool);
     image_shrink(small, frame, c->width * c->shrink, c->height * c->shrink, c->shrink);
     image_input(input, small, pixels, image_jitter_none());
@@ -79,8 +79,8 @@ static void set_image(Json *line, const Policy *policy, const uint8_t *frame, Th
 }
 
 // The rows of one composed step: the null branch, and one a factor.
-static void print_case(const Policy *policy, FactorTask task, const uint8_t *frame, int steps,
-                       ThreadPool *pool)
+static void print_case(const FacetPolicy *policy, FacetFactorTask task, const uint8_t *frame,
+                       int steps, FacetPool *pool)
 {
     const ScoreNetConfig *c = &policy->net->config;
     int rows = 1 + c->factors, size = rows * c->horizon * c->dim;
@@ -88,13 +88,13 @@ static void print_case(const Policy *policy, FactorTask task, const uint8_t *fra
     float *t = room((size_t)rows, sizeof *t);
     int *z = room((size_t)(rows * c->factors), sizeof *z);
     float *context = room((size_t)(rows * c->context) + 1, sizeof *context);
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     for (int i = 0; i < size; i++) x[i] = (float)rng_normal(&rng);
     for (int i = 0; i < rows * c->context; i++) context[i] = (float)rng_normal(&rng);
     for (int r = 0; r < rows; r++) {
         t[r] = (float)((r + 1) * (policy->schedule.steps - 1) / rows);
         for (int f = 0; f < c->factors; f++)
-            z[r * c->factors + f] = f == r - 1 ? task.value[f] : FACTOR_NULL;
+            z[r * c->factors + f] = f == r - 1 ? task.value[f] : FACET_FACTOR_NULL;
     }
     ScoreWork *work;
     must(score_work_create(&work, policy->net, rows));
@@ -110,7 +110,7 @@ static void print_case(const Policy *policy, FactorTask task, const uint8_t *fra
     json_set_number(line, "dim", c->dim);
     json_set_number(line, "factors", c->factors);
     json_set_number(line, "steps", steps);
-    json_set_number(line, "threads", pool_threads(pool));
+    json_set_number(line, "threads", facet_pool_threads(pool));
     json_set_number(line, "parameters", (double)policy_parameters(policy));
     json_set(line, "x", json_from_floats(x, size));
     json_set(line, "t", times);
@@ -138,12 +138,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: plan POLICY MODEL.onnx [threads]\n");
         return 2;
     }
-    Policy *policy;
-    ThreadPool *pool;
-    must(policy_load(&policy, argv[1]));
+    FacetPolicy *policy;
+    FacetPool *pool;
+    must(facet_policy_load(&policy, argv[1]));
     if (policy->net->config.factors == 0)
         must(status_fail("expected a policy with factors, found a %s one",
-                         policy_method_name(policy_method(policy))));
+                         facet_policy_method_name(policy_method(policy))));
     must(onnx_export(policy, NULL, argv[2]));
     uint8_t *frame = policy_sees(policy) ? make_frame(policy) : NULL;
     if (frame) {
@@ -151,27 +151,27 @@ int main(int argc, char **argv)
         snprintf(encoder, sizeof encoder, "%s.encoder", argv[2]);
         must(onnx_export(policy, "encoder", encoder));
     }
-    must(pool_create(&pool, argc > 3 ? atoi(argv[3]) : 2));
-    FactorTask task = factor_split_task(policy_training(policy), 0);
+    must(facet_pool_create(&pool, argc > 3 ? atoi(argv[3]) : 2));
+    FacetFactorTask task = facet_factor_split_task(facet_policy_training(policy), 0);
     int steps = policy_default_steps(policy);
     print_case(policy, task, frame, steps, pool);
-    PolicyRunner *runner;
-    must(policy_runner_create(&runner, policy, 1, pool_threads(pool)));
+    FacetPolicyRunner *runner;
+    must(facet_policy_runner_create(&runner, policy, 1, facet_pool_threads(pool)));
 
     double *actions = room((size_t)(policy_horizon(policy) * policy_dim(policy)), sizeof *actions);
     char line[16];
     for (uint64_t i = 0; fgets(line, sizeof line, stdin); i++) {
-        const PolicySampling how = {.steps = steps, .seed = i};
+        const FacetPolicySampling how = {.steps = steps, .seed = i};
         double wall = milliseconds(CLOCK_MONOTONIC), cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
-        must(policy_runner_sample(actions, runner, &task, frame, 1, &how, pool));
+        must(facet_policy_runner_sample(actions, runner, &task, frame, 1, &how, pool));
         printf("%.4f %.4f\n", milliseconds(CLOCK_MONOTONIC) - wall,
                milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
         fflush(stdout);
     }
     free(actions);
     free(frame);
-    policy_runner_destroy(runner);
-    pool_destroy(pool);
-    policy_destroy(policy);
+    facet_policy_runner_destroy(runner);
+    facet_pool_destroy(pool);
+    facet_policy_destroy(policy);
     return 0;
 }

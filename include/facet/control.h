@@ -2,9 +2,10 @@
 #ifndef FACET_CONTROL_H
 #define FACET_CONTROL_H
 
-#include <facet/math.h>
+#include <facet/api.h>
 #include <facet/quad.h>
 #include <facet/status.h>
+#include <facet/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,110 +14,104 @@ extern "C" {
 // ---- SE(3) controller (Lee, Leok and McClamroch, CDC 2010) ------------------------------------
 
 // What the vehicle is to do now, with the derivatives that the feed-forward uses.
-typedef struct Setpoint {
-    Vec3 pos, vel, acc, jerk, snap; // world: m, m/s, m/s^2, …
-    double yaw, yaw_rate, yaw_acc;  // rad, rad/s, rad/s^2
-} Setpoint;
+typedef struct FacetSetpoint {
+    FacetVec3 pos, vel, acc, jerk, snap; // world: m, m/s, m/s^2, …
+    double yaw, yaw_rate, yaw_acc;       // rad, rad/s, rad/s^2
+} FacetSetpoint;
 
 // Gains over mass and over inertia, so that one preset suits any vehicle.
-typedef struct Se3Gains {
+typedef struct FacetSe3Gains {
     double position; // 1/s^2
     double velocity; // 1/s
     double attitude; // 1/s^2
     double rate;     // 1/s
-} Se3Gains;
+} FacetSe3Gains;
 
-typedef struct Se3Output {
-    QuadWrench wrench;       // wanted, before the motors' limits
-    Vec3 position_error;     // m, world
-    Vec3 velocity_error;     // m/s, world
-    Vec3 attitude_error;     // e_R
-    Vec3 rate_error;         // rad/s, body
-    double attitude_error_2; // Psi = tr(I - Rc^T R)/2, in [0, 2]
-} Se3Output;
+typedef struct FacetSe3Output {
+    FacetQuadWrench wrench;   // wanted, before the motors' limits
+    FacetVec3 position_error; // m, world
+    FacetVec3 velocity_error; // m/s, world
+    FacetVec3 attitude_error; // e_R
+    FacetVec3 rate_error;     // rad/s, body
+    double attitude_error_2;  // Psi = tr(I - Rc^T R)/2, in [0, 2]
+} FacetSe3Output;
 
-void se3_control(Se3Output *out, const Se3Gains *gains, const QuadParams *params,
-                 const QuadState *state, const Setpoint *setpoint);
+FACET_API void facet_se3_control(FacetSe3Output *out, const FacetSe3Gains *gains,
+                                 const FacetQuadParams *params, const FacetQuadState *state,
+                                 const FacetSetpoint *setpoint);
 
 // ---- Paths ------------------------------------------------------------------------------------
 
-// A twice continuously differentiable cubic spline through points, read by arc length.
-typedef struct Spline Spline;
-
-// At least two points, all finite, no two neighbours coincident.
-Status spline_create(Spline **spline, const Vec3 *points, int count);
-void spline_destroy(Spline *spline);
-double spline_length(const Spline *spline);             // m
-double spline_knot(const Spline *spline, int point);    // arc length at a point it goes through
-Vec3 spline_position(const Spline *spline, double arc); // arc in [0, length]
-// Derivatives by the spline's own parameter u, in which the points stand at spline_parameter.
-double spline_parameter(const Spline *spline, int point);
-Vec3 spline_derivative(const Spline *spline, double parameter, int order); // 0 to 2
-
 // ---- Action chunks and dense references -------------------------------------------------------
 
-enum { CHUNK_KEYPOINTS = 32, CHUNK_CHANNELS = 4, REFERENCE_WAYPOINTS = 256 };
+enum { FACET_CHUNK_KEYPOINTS = 32, FACET_CHUNK_CHANNELS = 4, FACET_REFERENCE_WAYPOINTS = 256 };
 
 // One action: where to be, and how fast.
-typedef struct Keypoint {
-    Vec3 pos;     // m, world
-    double speed; // m/s
-} Keypoint;
+typedef struct FacetKeypoint {
+    FacetVec3 pos; // m, world
+    double speed;  // m/s
+} FacetKeypoint;
 
 // The dense reference of a chunk, ready for the carrot.
-typedef struct Reference {
-    Vec3 pos[REFERENCE_WAYPOINTS];
-    Vec3 vel[REFERENCE_WAYPOINTS];   // unit tangent times speed
-    Vec3 acc[REFERENCE_WAYPOINTS];   // of a vehicle that keeps to the path and its speeds
-    double yaw[REFERENCE_WAYPOINTS]; // atan2(v_y, v_x), without jumps of a full turn
-    double arc[REFERENCE_WAYPOINTS]; // m along the waypoints, from 0
-} Reference;
+typedef struct FacetReference {
+    FacetVec3 pos[FACET_REFERENCE_WAYPOINTS];
+    FacetVec3 vel[FACET_REFERENCE_WAYPOINTS]; // unit tangent times speed
+    FacetVec3 acc[FACET_REFERENCE_WAYPOINTS]; // of a vehicle that keeps to the path and its speeds
+    double yaw[FACET_REFERENCE_WAYPOINTS];    // atan2(v_y, v_x), without jumps of a full turn
+    double arc[FACET_REFERENCE_WAYPOINTS];    // m along the waypoints, from 0
+} FacetReference;
 
-// Keypoints at equal steps of arc length along a spline, all at one speed.
-void chunk_from_spline(Keypoint chunk[CHUNK_KEYPOINTS], const Spline *spline, double speed);
+// A policy's actions, 32 times x, y, z (m) and speed (m/s), as keypoints, and back.
+FACET_API void facet_chunk_from_actions(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                                        const double *actions);
+FACET_API void facet_chunk_to_actions(double *actions,
+                                      const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS]);
 
 // Linear interpolation of the keypoints to dense waypoints. A speed below zero counts as zero.
 // Fails when a keypoint is not finite, or the chunk has no length or more than 1000 km.
-Status reference_from_chunk(Reference *reference, const Keypoint chunk[CHUNK_KEYPOINTS]);
+FACET_API FacetStatus facet_reference_from_chunk(FacetReference *reference,
+                                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS]);
 
-double reference_length(const Reference *reference);
-double reference_duration(const Reference *reference); // s, at the reference speeds
+FACET_API double facet_reference_length(const FacetReference *reference);
+FACET_API double
+facet_reference_duration(const FacetReference *reference); // s, at the reference speeds
 
 // ---- Carrot -----------------------------------------------------------------------------------
 
 // Which point ahead on the reference the controller chases.
-typedef struct CarrotParams {
+typedef struct FacetCarrotParams {
     double lookahead_time; // s: the carrot runs speed * time ahead …
     double lookahead_min;  // m: … but never less than this
     double lookahead_max;  // m: … nor more than this
     double window;         // m: how far ahead the nearest point is searched for
-} CarrotParams;
+} FacetCarrotParams;
 
-typedef struct Carrot {
+typedef struct FacetCarrot {
     double arc;      // m: progress, the arc length of the nearest point; never decreases
     int segment;     // the segment of the reference it lies on
     double distance; // m, of the vehicle from that nearest point
     int ahead;       // the segment the chased point lies on
-} Carrot;
+} FacetCarrot;
 
 // The carrot whose progress is the point of the reference nearest to a position, among those with
 // an arc length in [from, to].
-Carrot carrot_locate(const Reference *reference, Vec3 pos_world, double from, double to);
+FACET_API FacetCarrot facet_carrot_locate(const FacetReference *reference, FacetVec3 pos_world,
+                                          double from, double to);
 
 // Advances the progress to the nearest point ahead and returns the setpoint to chase.
-Setpoint carrot_advance(Carrot *carrot, const CarrotParams *params, const Reference *reference,
-                        Vec3 pos_world);
+FACET_API FacetSetpoint facet_carrot_advance(FacetCarrot *carrot, const FacetCarrotParams *params,
+                                             const FacetReference *reference, FacetVec3 pos_world);
 
 // ---- Presets ----------------------------------------------------------------------------------
 
-typedef struct ControlPreset {
+typedef struct FacetControlPreset {
     const char *name;
-    Se3Gains gains;
-    CarrotParams carrot;
-} ControlPreset;
+    FacetSe3Gains gains;
+    FacetCarrotParams carrot;
+} FacetControlPreset;
 
 // "race" or "soft". The message of a failure names the known ones.
-Status control_preset(ControlPreset *preset, const char *name);
+FACET_API FacetStatus facet_control_preset(FacetControlPreset *preset, const char *name);
 
 #ifdef __cplusplus
 }

@@ -2,12 +2,13 @@
 #ifndef FACET_FLIGHT_H
 #define FACET_FLIGHT_H
 
+#include <facet/api.h>
 #include <facet/control.h>
 #include <facet/course.h>
 #include <facet/pool.h>
 #include <facet/progress.h>
 #include <facet/quad.h>
-#include <facet/rng.h>
+#include <facet/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,117 +17,137 @@ extern "C" {
 // ---- One flight -------------------------------------------------------------------------------
 
 // Wind that changes: a first-order Gauss-Markov process on each axis.
-typedef struct Gusts {
+typedef struct FacetGusts {
     double speed; // m/s, standard deviation on each axis; 0 is still air
     double time;  // s, correlation time
     uint64_t seed, stream;
-} Gusts;
-
-// The wind after one more interval (s), exactly discretised.
-Vec3 gust_next(Vec3 wind, const Gusts *gusts, double interval, Rng *rng);
+} FacetGusts;
 
 // What a flight takes place in. All of it is constant during the flight.
-typedef struct FlightSetup {
-    const QuadModel *model;
-    const ControlPreset *preset;
-    const Arena *arena;
-    const Track *track;
+typedef struct FacetFlightSetup {
+    const FacetQuadModel *model;
+    const FacetControlPreset *preset;
+    const FacetArena *arena;
+    const FacetTrack *track;
     double half_width; // m
     double give_up;    // m: a gate missed by more than this ends the flight; 0 flies on
-    Gusts gusts;
-} FlightSetup;
+    FacetGusts gusts;
+} FacetFlightSetup;
 
-typedef enum FlightEnd {
-    FLIGHT_FINISHED, // reached the end of its plan
-    FLIGHT_CRASHED,
-    FLIGHT_TIMED_OUT,
-    FLIGHT_GIVEN_UP, // missed a gate by more than the setup allows
-} FlightEnd;
+typedef enum FacetFlightEnd {
+    FACET_FLIGHT_FINISHED, // reached the end of its plan
+    FACET_FLIGHT_CRASHED,
+    FACET_FLIGHT_TIMED_OUT,
+    FACET_FLIGHT_GIVEN_UP, // missed a gate by more than the setup allows
+} FacetFlightEnd;
 
-typedef struct Flight {
-    FlightEnd end;
-    CrashKind crash;
+typedef struct FacetFlight {
+    FacetFlightEnd end;
+    FacetCrashKind crash;
     int gate_count, passed;
-    GateResult gates[TRACK_GATES_MAX];
+    FacetPassage gates[FACET_TRACK_GATES_MAX];
     double duration;   // s
     double speed_mean; // m/s, flown
     double error_mean; // m, distance from the plan's path
     double error_max;  // m
     long steps;
-} Flight;
+} FacetFlight;
 
 // A record of a flight at equal steps of time, when the caller wants one.
-typedef struct FlightTrace {
+typedef struct FacetFlightTrace {
     double interval; // s between samples, at least a simulation step
     int capacity, count;
     double *times;
-    QuadState *states;
+    FacetQuadState *states;
     double *arcs; // m, progress along the plan
-} FlightTrace;
+} FacetFlightTrace;
 
 // A flight in progress, for a caller that steps it itself.
-typedef struct FlightRun {
-    const FlightSetup *setup;
-    const Reference *plan;
-    QuadState state;
-    Carrot carrot;
-    Referee referee;
-    Vec3 wind; // m/s
-    Rng rng;
+typedef struct FacetFlightRun {
+    const FacetFlightSetup *setup;
+    const FacetReference *plan;
+    FacetQuadState state;
+    FacetCarrot carrot;
+    FacetReferee referee;
+    FacetVec3 wind; // m/s
+    FacetRng rng;
     long limit;             // steps until it times out
     double path, error_sum; // m
-    Flight flight;          // complete once the run is over
-} FlightRun;
+    FacetFlight flight;     // complete once the run is over
+} FacetFlightRun;
 
-void flight_begin(FlightRun *run, const FlightSetup *setup, const Reference *plan, QuadState start);
+FACET_API void facet_flight_begin(FacetFlightRun *run, const FacetFlightSetup *setup,
+                                  const FacetReference *plan, FacetQuadState start);
 
 // One step of the model, 1/600 s in the study. False when the flight is over: at the end of its
 // plan, by a crash, or after twice the plan's duration plus two seconds.
-bool flight_step(FlightRun *run);
+FACET_API bool facet_flight_step(FacetFlightRun *run);
 
 // Adds the state of a run to a record if a sample is due. NULL records nothing.
-void flight_record(FlightTrace *trace, const FlightRun *run);
+FACET_API void facet_flight_record(FacetFlightTrace *trace, const FacetFlightRun *run);
 
 // Goes on along another plan, from the point of it that is nearest at about the same progress.
-void flight_replan(FlightRun *run, const Reference *plan);
+FACET_API void facet_flight_replan(FacetFlightRun *run, const FacetReference *plan);
 
-Flight flight_result(const FlightRun *run);
+FACET_API FacetFlight facet_flight_result(const FacetFlightRun *run);
 
 // All of it at once: flies a plan from a state to the end. `trace` may be NULL.
-Flight flight_fly(const FlightSetup *setup, const Reference *plan, QuadState start,
-                  FlightTrace *trace);
+FACET_API FacetFlight facet_flight_fly(const FacetFlightSetup *setup, const FacetReference *plan,
+                                       FacetQuadState start, FacetFlightTrace *trace);
 
 // On the first waypoint of a plan, moving along it at a speed, heading along it.
-QuadState flight_start(const QuadModel *model, const Reference *plan, double speed);
+FACET_API FacetQuadState facet_flight_start(const FacetQuadModel *model, const FacetReference *plan,
+                                            double speed);
+
+// ---- Many flights -----------------------------------------------------------------------------
+
+// The same closed loop, eight flights at a time in single precision. Lanes do not see each other,
+// so what a lane gives does not depend on its neighbours, on how many lanes are in use, or on
+// threads. facet_flight_fly in double is the reference; the tests hold this one to it. Single
+// precision places a vehicle to about 1e-7 of its distance from the origin, so arenas should be
+// hundreds of metres at most.
+
+// One flight of many: what facet_flight_fly gets, but for the parts that all flights share.
+typedef struct FacetFlightPlan {
+    const FacetTrack *track;
+    double half_width; // m
+    double give_up;    // m: a gate missed by more than this ends the flight; 0 flies on
+    FacetGusts gusts;
+    const FacetReference *reference;
+    FacetQuadState start;
+} FacetFlightPlan;
+
+// Flies every plan as facet_flight_fly does: flights[i] is the outcome of plans[i]. A lane whose
+// flight has ended takes the next plan, so that all eight stay busy. Takes about 300 KB of stack.
+FACET_API void facet_flight_fly_batch(FacetFlight *flights, const FacetQuadModel *model,
+                                      const FacetControlPreset *preset, const FacetArena *arena,
+                                      const FacetFlightPlan *plans, int count);
 
 // ---- The expert -------------------------------------------------------------------------------
 
-// The share of a half-width within which the expert wants to cross: the rest is its reserve.
-#define EXPERT_RESERVE 0.25
-
 // The expert's command from `start` (the track's own, or where the vehicle is): the spline through
 // the rest of the track's path, at one speed.
-Status expert_chunk(Keypoint chunk[CHUNK_KEYPOINTS], const Track *track, Vec3 start, double speed);
+FACET_API FacetStatus facet_expert_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                                         const FacetTrack *track, FacetVec3 start, double speed);
 
-typedef struct SpeedCell {
+typedef struct FacetSpeedCell {
     bool feasible;
     double speed;      // m/s, the highest feasible; 0 when there is none
     double best_ratio; // the least worst miss over the half-width, over all candidates
-} SpeedCell;
-
-// The highest feasible speed of one task: candidates from the slowest up, then bisection.
-SpeedCell expert_search(const FlightSetup *setup, double speed_min, double speed_max);
+} FacetSpeedCell;
 
 // The speed map of a course: cells[track * openings + opening].
-typedef struct SpeedMap {
+typedef struct FacetSpeedMap {
     int tracks, openings;
-    SpeedCell *cells;
-} SpeedMap;
+    FacetSpeedCell *cells;
+} FacetSpeedMap;
 
-Status speed_map_create(SpeedMap *map, const Course *course, const QuadModel *model,
-                        const ControlPreset *preset, ThreadPool *pool, Progress *progress);
-void speed_map_destroy(SpeedMap *map);
-const SpeedCell *speed_map_at(const SpeedMap *map, CourseTask task);
+FACET_API FacetStatus facet_speed_map_create(FacetSpeedMap *map, const FacetCourse *course,
+                                             const FacetQuadModel *model,
+                                             const FacetControlPreset *preset, FacetPool *pool,
+                                             FacetProgress *progress);
+FACET_API void facet_speed_map_destroy(FacetSpeedMap *map);
+FACET_API const FacetSpeedCell *facet_speed_map_at(const FacetSpeedMap *map, FacetCourseTask task);
 
 #ifdef __cplusplus
 }

@@ -12,20 +12,10 @@
 extern "C" {
 #endif
 
-typedef struct Status {
+typedef struct FacetStatus {
     bool ok;
     char text[511]; // one line, no newline; empty when ok
-} Status;
-
-Status status_ok(void);
-Status status_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-// Returns from the calling function when `expression` is not ok.
-#define TRY(expression)                                                                            \
-    do {                                                                                           \
-        Status try_status_ = (expression);                                                         \
-        if (!try_status_.ok) return try_status_;                                                   \
-    } while (0)
+} FacetStatus;
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,7 @@
 // Files appear whole or not at all: full disk, wrong names, links, devices, interrupts.
 #define _XOPEN_SOURCE 700 // realpath
-#include "testing.h"
-
 #include "base/file.h"
+#include "testing.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -95,7 +94,7 @@ static void full_disk_keeps_the_old_content(void **state)
     limit.rlim_cur = 4096;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    Status status = file_write("a.txt", large, SIZE);
+    FacetStatus status = file_write("a.txt", large, SIZE);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     free(large);
@@ -127,7 +126,7 @@ static void unwritable_folder_is_named(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);
-        Status status = file_write("closed/a.txt", "x", 1);
+        FacetStatus status = file_write("closed/a.txt", "x", 1);
         _exit(!status.ok && strstr(status.text, "closed/a.txt: cannot create: Permission denied")
                   ? 0
                   : 1);

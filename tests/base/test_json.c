@@ -1,8 +1,7 @@
 // JSON: what each kind of mistake is told, and numbers that come back as they were.
-#include "testing.h"
-
 #include "base/file.h"
 #include "base/json.h"
+#include "testing.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ static Parsed parsed(const char *text)
 
 #define assert_says(expression, words)                                                             \
     do {                                                                                           \
-        Status says_ = (expression);                                                               \
+        FacetStatus says_ = (expression);                                                          \
         assert_false(says_.ok);                                                                    \
         assert_string_equal(says_.text, (words));                                                  \
     } while (0)
@@ -70,7 +69,7 @@ static void missing_and_mistyped_fields_are_named(void **state)
     JsonRef gates, gate, deep;
     double number;
     char text[8];
-    Vec3 vector;
+    FacetVec3 vector;
     int length;
     assert_says(json_member_number(&number, &p.root, "mass", 0.0, 1.0),
                 "t.json: mass: expected a value, found nothing");

@@ -1,8 +1,8 @@
 // The thread pool: every index once, at any number of threads, loop after loop.
 #define _GNU_SOURCE // sched_setaffinity
+#include "base/pool.h"
 #include "testing.h"
 
-#include <facet/pool.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@ static void every_index_exactly_once(void **state)
     (void)state;
     static const int thread_counts[] = {1, 2, 4, 1}, counts[] = {0, 1, 3, 1000};
     for (int t = 0; t < 4; t++) {
-        ThreadPool *pool = NULL; // the last is no pool, the calling thread alone
-        if (t < 3) assert_ok(pool_create(&pool, thread_counts[t]));
-        assert_int_equal(pool_threads(pool), thread_counts[t]);
+        FacetPool *pool = NULL; // the last is no pool, the calling thread alone
+        if (t < 3) assert_ok(facet_pool_create(&pool, thread_counts[t]));
+        assert_int_equal(facet_pool_threads(pool), thread_counts[t]);
         for (int c = 0; c < 4; c++) {
             Tally tally = {.threads = thread_counts[t]};
             tally.visits = calloc((size_t)counts[c] + 1, sizeof *tally.visits);
@@ -45,7 +45,7 @@ static void every_index_exactly_once(void **state)
             assert_int_equal(tally.clashes, 0);
             free(tally.visits);
         }
-        pool_destroy(pool);
+        facet_pool_destroy(pool);
     }
 }
 
@@ -60,12 +60,12 @@ static void many_loops_in_a_row(void **state)
     (void)state;
     enum { LOOPS = 5000, COUNT = 7 };
     for (int threads = 1; threads <= 4; threads *= 2) {
-        ThreadPool *pool;
-        assert_ok(pool_create(&pool, threads));
+        FacetPool *pool;
+        assert_ok(facet_pool_create(&pool, threads));
         long sums[COUNT] = {0};
         for (int i = 0; i < LOOPS; i++) pool_for(pool, COUNT, add_index, sums);
         for (int i = 0; i < COUNT; i++) assert_int_equal(sums[i], (long)i * LOOPS);
-        pool_destroy(pool);
+        facet_pool_destroy(pool);
     }
 }
 
@@ -73,20 +73,20 @@ static void pools_come_and_go(void **state)
 {
     (void)state;
     for (int i = 0; i < 200; i++) {
-        ThreadPool *pool;
-        assert_ok(pool_create(&pool, 4));
-        pool_destroy(pool);
+        FacetPool *pool;
+        assert_ok(facet_pool_create(&pool, 4));
+        facet_pool_destroy(pool);
     }
-    pool_destroy(NULL);
+    facet_pool_destroy(NULL);
 }
 
 static void wrong_counts_are_refused(void **state)
 {
     (void)state;
-    ThreadPool *pool = NULL;
-    assert_refused(pool_create(&pool, -1), "threads: expected 0 to 256, found -1");
+    FacetPool *pool = NULL;
+    assert_refused(facet_pool_create(&pool, -1), "threads: expected 0 to 256, found -1");
     assert_null(pool);
-    assert_refused(pool_create(&pool, 257), "found 257");
+    assert_refused(facet_pool_create(&pool, 257), "found 257");
     assert_null(pool);
 }
 
@@ -95,19 +95,19 @@ static void zero_takes_the_usable_processors(void **state)
     (void)state;
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 0));
-    assert_int_equal(pool_threads(pool), CPU_COUNT(&all));
-    pool_destroy(pool);
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 0));
+    assert_int_equal(facet_pool_threads(pool), CPU_COUNT(&all));
+    facet_pool_destroy(pool);
 
     int first = 0;
     while (!CPU_ISSET(first, &all)) first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_ok(pool_create(&pool, 0));
-    assert_int_equal(pool_threads(pool), 1);
-    pool_destroy(pool);
+    assert_ok(facet_pool_create(&pool, 0));
+    assert_int_equal(facet_pool_threads(pool), 1);
+    facet_pool_destroy(pool);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 

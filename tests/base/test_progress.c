@@ -1,7 +1,7 @@
 // Progress away from a terminal: a line a tenth once the work takes time, and the truth about it.
+#include "base/pool.h"
 #include "testing.h"
 
-#include <facet/pool.h>
 #include <facet/progress.h>
 #include <stdlib.h>
 #include <time.h>
@@ -47,10 +47,10 @@ static void one_line_a_tenth(void **state)
     (void)state;
     char text[4096];
     capture_begin();
-    Progress *progress = progress_begin("demos", 1000, false);
+    FacetProgress *progress = facet_progress_begin("demos", 1000, false);
     take_time();
-    for (int i = 0; i < 1000; i++) progress_add(progress, 1, i == 999 ? "done" : NULL);
-    progress_end(progress);
+    for (int i = 0; i < 1000; i++) facet_progress_add(progress, 1, i == 999 ? "done" : NULL);
+    facet_progress_end(progress);
     capture_end(text, sizeof text);
     assert_int_equal(count_lines(text), 10);
     assert_memory_equal(text, "demos 100/1000 ETA ", 19);
@@ -64,9 +64,9 @@ static void quiet_says_nothing(void **state)
     (void)state;
     char text[256];
     capture_begin();
-    Progress *progress = progress_begin("demos", 10, true);
-    progress_add(progress, 10, NULL);
-    progress_end(progress);
+    FacetProgress *progress = facet_progress_begin("demos", 10, true);
+    facet_progress_add(progress, 10, NULL);
+    facet_progress_end(progress);
     capture_end(text, sizeof text);
     assert_null(progress);
     assert_string_equal(text, "");
@@ -77,9 +77,9 @@ static void short_work_is_silent(void **state)
     (void)state;
     char text[256];
     capture_begin();
-    Progress *progress = progress_begin("short", 10, false);
-    progress_add(progress, 10, NULL);
-    progress_end(progress);
+    FacetProgress *progress = facet_progress_begin("short", 10, false);
+    facet_progress_add(progress, 10, NULL);
+    facet_progress_end(progress);
     capture_end(text, sizeof text);
     assert_string_equal(text, "");
 }
@@ -89,10 +89,10 @@ static void no_work_is_done_at_once(void **state)
     (void)state;
     char text[256];
     capture_begin();
-    Progress *progress = progress_begin("empty", 0, false);
+    FacetProgress *progress = facet_progress_begin("empty", 0, false);
     take_time();
-    progress_add(progress, 0, NULL);
-    progress_end(progress);
+    facet_progress_add(progress, 0, NULL);
+    facet_progress_end(progress);
     capture_end(text, sizeof text);
     assert_memory_equal(text, "empty 0/0 in ", 13);
 }
@@ -100,22 +100,22 @@ static void no_work_is_done_at_once(void **state)
 static void step(void *context, int index, int worker)
 {
     (void)index, (void)worker;
-    progress_add(context, 1, NULL);
+    facet_progress_add(context, 1, NULL);
 }
 
 static void threads_share_one_bar(void **state)
 {
     (void)state;
     char text[4096];
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 4));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 4));
     capture_begin();
-    Progress *progress = progress_begin("steps", 5000, false);
+    FacetProgress *progress = facet_progress_begin("steps", 5000, false);
     take_time();
     pool_for(pool, 5000, step, progress);
-    progress_end(progress);
+    facet_progress_end(progress);
     capture_end(text, sizeof text);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     assert_int_equal(count_lines(text), 10);
     assert_non_null(strstr(text, "steps 5000/5000 in "));
 }

@@ -1,7 +1,6 @@
 // Random numbers: the published vectors of Philox 4x32-10, moments, independence of streams.
+#include "base/rng.h"
 #include "testing.h"
-
-#include <facet/rng.h>
 
 // Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
 static void blocks_match_the_published_vectors(void **state)
@@ -29,7 +28,7 @@ static void blocks_match_the_published_vectors(void **state)
 static void generator_hands_out_the_blocks_in_order(void **state)
 {
     (void)state;
-    Rng rng = rng_make(7, 11);
+    FacetRng rng = rng_make(7, 11);
     for (uint64_t index = 0; index < 5; index++) {
         uint32_t words[4];
         rng_block(words, 7, 11, index);
@@ -41,7 +40,7 @@ static void uniform_has_its_moments(void **state)
 {
     (void)state;
     enum { COUNT = 200000 };
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     double sum = 0.0, squares = 0.0, least = 1.0, most = 0.0;
     for (int i = 0; i < COUNT; i++) {
         double u = rng_uniform(&rng);
@@ -60,7 +59,7 @@ static void normal_has_its_moments(void **state)
 {
     (void)state;
     enum { COUNT = 200000 };
-    Rng rng = rng_make(2, 0);
+    FacetRng rng = rng_make(2, 0);
     double power[5] = {0.0};
     for (int i = 0; i < COUNT; i++) {
         double x = rng_normal(&rng), product = 1.0;
@@ -77,7 +76,7 @@ static void normal_has_its_moments(void **state)
 static void range_stays_inside(void **state)
 {
     (void)state;
-    Rng rng = rng_make(3, 0);
+    FacetRng rng = rng_make(3, 0);
     for (int i = 0; i < 10000; i++) {
         double x = rng_range(&rng, -2.0, 5.0);
         assert_true(x >= -2.0 && x < 5.0);
@@ -93,7 +92,7 @@ static void streams_do_not_resemble_each_other(void **state)
     enum { COUNT = 50000 };
     static const uint64_t other[][2] = {{5, 1}, {6, 0}, {5, UINT64_C(1) << 32}};
     for (int k = 0; k < 3; k++) {
-        Rng a = rng_make(5, 0), b = rng_make(other[k][0], other[k][1]);
+        FacetRng a = rng_make(5, 0), b = rng_make(other[k][0], other[k][1]);
         double correlation = 0.0;
         for (int i = 0; i < COUNT; i++) correlation += rng_normal(&a) * rng_normal(&b) / COUNT;
         assert_near(correlation, 0.0, 5.0 / sqrt(COUNT));

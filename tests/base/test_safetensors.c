@@ -1,8 +1,7 @@
 // The safetensors format: what we write is read by numpy and the other way round, halves are
 // rounded as numpy rounds them, and every broken file is refused in one line.
-#include "data/samples.h"
-
 #include "base/safetensors.h"
+#include "data/samples.h"
 
 static void set(TensorSource *source, const char *name, TensorType type, int rank, int64_t a,
                 int64_t b, int64_t c, const void *data)
@@ -168,7 +167,7 @@ static void cut_files_are_refused(void **state)
     Safetensors *file;
     for (size_t cut = 0; cut < size; cut++) {
         write_bytes("cut", bytes, cut);
-        Status status = safetensors_read(&file, "cut");
+        FacetStatus status = safetensors_read(&file, "cut");
         assert_false(status.ok);
         assert_null(strchr(status.text, '\n'));
     }

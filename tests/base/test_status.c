@@ -1,12 +1,11 @@
 // Messages are one clean line, whatever goes into them.
+#include "base/status.h"
 #include "testing.h"
-
-#include <facet/status.h>
 
 static void ok_has_no_text(void **state)
 {
     (void)state;
-    Status status = status_ok();
+    FacetStatus status = status_ok();
     assert_true(status.ok);
     assert_string_equal(status.text, "");
 }
@@ -14,7 +13,7 @@ static void ok_has_no_text(void **state)
 static void failure_carries_its_text(void **state)
 {
     (void)state;
-    Status status = status_fail("%s: expected %d, found %.1f", "a.json", 3, 2.5);
+    FacetStatus status = status_fail("%s: expected %d, found %.1f", "a.json", 3, 2.5);
     assert_false(status.ok);
     assert_string_equal(status.text, "a.json: expected 3, found 2.5");
 }
@@ -37,7 +36,7 @@ static void long_text_ends_in_an_ellipsis(void **state)
         // The cut falls on every byte of a character of several bytes in turn.
         for (size_t i = 500 + (size_t)shift; i + 3 < sizeof long_name; i += 3)
             memcpy(long_name + i, "‖", 3);
-        Status status = status_fail("%s", long_name);
+        FacetStatus status = status_fail("%s", long_name);
         size_t length = strlen(status.text);
         assert_true(length < sizeof status.text && length > sizeof status.text - 8);
         assert_string_equal(status.text + length - strlen("…"), "…");
@@ -45,7 +44,7 @@ static void long_text_ends_in_an_ellipsis(void **state)
     }
 }
 
-static Status fails_halfway(int *reached)
+static FacetStatus fails_halfway(int *reached)
 {
     *reached = 1;
     TRY(status_ok());

@@ -1,7 +1,6 @@
 // Near words, natural order, widths.
-#include "testing.h"
-
 #include "base/text.h"
+#include "testing.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 
 #include "testing.h"
 
-#include <facet/camera.h>
+#include <facet_study/camera.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,8 +62,8 @@ static inline void scene_folder_remove(const SceneFolder *folder)
 }
 
 // The venue of these parts: JSON of the sky, the light, the materials and the objects.
-static inline Venue *scene_make(const char *sky, const char *light, const char *materials,
-                                const char *objects)
+static inline FacetVenue *scene_make(const char *sky, const char *light, const char *materials,
+                                     const char *objects)
 {
     char text[4096];
     int size = snprintf(text, sizeof text,
@@ -73,8 +73,8 @@ static inline Venue *scene_make(const char *sky, const char *light, const char *
                         sky, light, materials, objects);
     assert_true(size < (int)sizeof text);
     SceneFolder folder = scene_folder(FAR_GATE, text);
-    Venue *venue;
-    assert_ok(venue_load(&venue, folder.courses, "scene"));
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, folder.courses, "scene"));
     scene_folder_remove(&folder);
     return venue;
 }
@@ -86,9 +86,9 @@ typedef struct Frame320 {
 } Frame320;
 
 // The default camera without noise.
-static inline Camera quiet_camera(void)
+static inline FacetCamera quiet_camera(void)
 {
-    Camera camera = camera_default();
+    FacetCamera camera = facet_camera_default();
     camera.full_well = camera.read_noise = 0.0;
     return camera;
 }

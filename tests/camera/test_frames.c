@@ -1,18 +1,16 @@
 // Frames of the shipped venues: the same bits on any number of threads, the sensor's statistics,
 // sizes that fit no tile, colours of gates, other looks.
+#include "base/rng.h"
 #include "camera/scene.h"
-
 #include "scenes.h"
-
-#include <facet/rng.h>
 
 static Frame320 frame, other;
 
-static CameraShot shot_at(const Venue *venue, int gate, int side, double distance)
+static FacetCameraShot shot_at(const FacetVenue *venue, int gate, int side, double distance)
 {
-    CameraShot shot = {.seed = 3, .stream = 7, .time = 2.5};
+    FacetCameraShot shot = {.seed = 3, .stream = 7, .time = 2.5};
     double yaw;
-    camera_stand(&shot.pos_world, &yaw, venue_gate(venue, gate), side, distance, 0.2);
+    facet_camera_stand(&shot.pos_world, &yaw, facet_venue_gate(venue, gate), side, distance, 0.2);
     shot.attitude = quat_from_yaw(yaw);
     return shot;
 }
@@ -20,28 +18,28 @@ static CameraShot shot_at(const Venue *venue, int gate, int side, double distanc
 static void test_threads_change_nothing(void **unused)
 {
     (void)unused;
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
-    Camera camera = camera_default();
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
+    FacetCamera camera = facet_camera_default();
     for (int i = 0; i < names.count; i++) {
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        CameraShot shot = shot_at(venue, i, i % 2 ? 1 : -1, 6.0);
-        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        FacetCameraShot shot = shot_at(venue, i, i % 2 ? 1 : -1, 6.0);
+        facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
         for (int threads = 1; threads <= 3; threads++) {
-            ThreadPool *pool;
-            assert_ok(pool_create(&pool, threads));
+            FacetPool *pool;
+            assert_ok(facet_pool_create(&pool, threads));
             memset(&other, 0, sizeof other);
-            camera_render(&other.rgb[0][0][0], &camera, venue, &shot, pool);
+            facet_camera_render(&other.rgb[0][0][0], &camera, venue, &shot, pool);
             assert_memory_equal(&frame, &other, sizeof frame);
-            pool_destroy(pool);
+            facet_pool_destroy(pool);
         }
         // A venue loaded again is the same venue.
-        venue_destroy(venue);
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+        facet_venue_destroy(venue);
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        facet_camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
         assert_memory_equal(&frame, &other, sizeof frame);
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 
@@ -81,18 +79,18 @@ static void test_noise_follows_the_generator(void **unused)
 static void test_sensor_noise_has_its_variance(void **unused)
 {
     (void)unused;
-    Venue *venue =
+    FacetVenue *venue =
         scene_make(DARK_SKY, DARK_LIGHT,
                    "\"lamp\": {\"pattern\": \"plain\", \"colors\": [[0.5, 0.7, 0.9]],"
                    " \"emit\": 1}",
                    "{\"box\": [1, 400, 400], \"at\": [5, 0, -200], \"material\": \"lamp\"}");
-    Camera camera = quiet_camera();
-    CameraShot shot = {.attitude = quat_identity(), .seed = 11};
+    FacetCamera camera = quiet_camera();
+    FacetCameraShot shot = {.attitude = quat_identity(), .seed = 11};
     const double wells[] = {2000.0, 0.0, 1000.0}, reads[] = {0.0, 0.02, 0.015};
     for (int i = 0; i < 3; i++) {
         camera.full_well = wells[i], camera.read_noise = reads[i];
         shot.stream = (uint64_t)i;
-        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
         for (int c = 0; c < 3; c++) {
             double level = 0.5 + 0.2 * c, light = level * level, sum = 0.0, square = 0.0;
             for (int y = 0; y < 240; y++)
@@ -107,12 +105,12 @@ static void test_sensor_noise_has_its_variance(void **unused)
         }
     }
     // Another stream is another noise, the same stream the same.
-    camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+    facet_camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
     assert_memory_equal(&frame, &other, sizeof frame);
     shot.stream++;
-    camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+    facet_camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
     assert_memory_not_equal(&frame, &other, sizeof frame);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // A frame that no tile divides is written to its last pixel and no further, and shows what the
@@ -121,45 +119,47 @@ static void test_odd_sizes(void **unused)
 {
     (void)unused;
     enum { WIDTH = 37, HEIGHT = 27, SIZE = WIDTH * HEIGHT * 3 };
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "piazza"));
-    Camera camera = quiet_camera();
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "piazza"));
+    FacetCamera camera = quiet_camera();
     camera.width = WIDTH, camera.height = HEIGHT;
-    CameraShot shot = shot_at(venue, 0, 1, 5.0);
+    FacetCameraShot shot = shot_at(venue, 0, 1, 5.0);
     static uint8_t rgb[SIZE + 64], again[SIZE + 64];
     memset(rgb, 0xAA, sizeof rgb);
     memset(again, 0x55, sizeof again);
-    camera_render(rgb, &camera, venue, &shot, NULL);
-    camera_render(again, &camera, venue, &shot, NULL);
+    facet_camera_render(rgb, &camera, venue, &shot, NULL);
+    facet_camera_render(again, &camera, venue, &shot, NULL);
     assert_memory_equal(rgb, again, SIZE); // no byte was left as it was
     for (int i = SIZE; i < SIZE + 64; i++) assert_int_equal(rgb[i], 0xAA);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // The gate's frame has the colour asked for, in every venue and from both sides.
 static void test_gates_show_their_color(void **unused)
 {
     (void)unused;
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
-    Camera camera = quiet_camera();
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
+    FacetCamera camera = quiet_camera();
     for (int i = 0; i < names.count; i++) {
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        for (int gate = 0; gate < venue_gate_count(venue); gate++)
-            for (int color = 0; color < venue_color_count(venue); color++) {
-                const Gate *g = venue_gate(venue, gate);
-                CameraShot shot = shot_at(venue, gate, gate % 2 ? 1 : -1, 4.0);
-                camera_paint(&shot, venue, gate, color, 1, 0);
-                for (int k = 0; k < venue_gate_count(venue); k++)
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        for (int gate = 0; gate < facet_venue_gate_count(venue); gate++)
+            for (int color = 0; color < facet_venue_color_count(venue); color++) {
+                const FacetCourseGate *g = facet_venue_gate(venue, gate);
+                FacetCameraShot shot = shot_at(venue, gate, gate % 2 ? 1 : -1, 4.0);
+                facet_camera_paint(&shot, venue, gate, color, 1, 0);
+                for (int k = 0; k < facet_venue_gate_count(venue); k++)
                     assert_int_equal(shot.colors[k] == color, k == gate);
-                camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+                facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
                 // The middle of the upper beam.
                 double u, v;
-                Vec3 beam = vec3_add(g->center, vec3(0.0, 0.0, venue_half_width(venue) + 0.125));
-                assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
+                FacetVec3 beam =
+                    vec3_add(g->center, vec3(0.0, 0.0, facet_venue_half_width(venue) + 0.125));
+                assert_true(
+                    facet_camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
                 const uint8_t *p = frame.rgb[(int)v][(int)u];
-                const char *name = venue_color_name(venue, color);
+                const char *name = facet_venue_color_name(venue, color);
                 bool red = p[0] > 2 * p[1] && p[0] > 2 * p[2];
                 bool blue = p[2] > 2 * p[0] && p[2] > p[1] + p[1] / 2;
                 bool white = p[0] > 90 && abs(p[0] - p[1]) < 40 && abs(p[1] - p[2]) < 50;
@@ -168,7 +168,7 @@ static void test_gates_show_their_color(void **unused)
                     fail_msg("%s gate %s: %s is (%d, %d, %d)", names.name[i], g->name, name, p[0],
                              p[1], p[2]);
             }
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 
@@ -176,28 +176,28 @@ static void test_gates_show_their_color(void **unused)
 static void test_the_other_gates_have_other_colors(void **unused)
 {
     (void)unused;
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "Field"));
-    int seen[VENUE_COLORS_MAX] = {0}, trials = 600;
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "Field"));
+    int seen[FACET_VENUE_COLORS_MAX] = {0}, trials = 600;
     for (int i = 0; i < trials; i++) {
-        CameraShot shot = {0}, again = {0};
-        camera_paint(&shot, venue, 2, 1, 5, (uint64_t)i);
-        camera_paint(&again, venue, 2, 1, 5, (uint64_t)i);
+        FacetCameraShot shot = {0}, again = {0};
+        facet_camera_paint(&shot, venue, 2, 1, 5, (uint64_t)i);
+        facet_camera_paint(&again, venue, 2, 1, 5, (uint64_t)i);
         assert_memory_equal(shot.colors, again.colors, sizeof shot.colors);
         seen[shot.colors[0]]++;
     }
     assert_int_equal(seen[1], 0);
     assert_in_range(seen[0], 250, 350); // four standard deviations
     assert_int_equal(seen[0] + seen[2], trials);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
     // With one colour there is no other.
     venue = scene_make(DARK_SKY, DARK_LIGHT,
                        "\"grey\": {\"pattern\": \"plain\", \"colors\": [[1, 1, 1]]}",
                        "{\"rect\": [9, 9], \"material\": \"grey\"}");
-    CameraShot shot = {0};
-    camera_paint(&shot, venue, 0, 0, 1, 0);
+    FacetCameraShot shot = {0};
+    facet_camera_paint(&shot, venue, 0, 0, 1, 0);
     assert_int_equal(shot.colors[0], 0);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // Another look is another picture of the same things: the same number gives the same bytes, and
@@ -205,40 +205,40 @@ static void test_the_other_gates_have_other_colors(void **unused)
 static void test_looks(void **unused)
 {
     (void)unused;
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "piazza"));
-    Camera camera = quiet_camera();
-    CameraShot shot = shot_at(venue, 2, 1, 4.0);
-    camera_paint(&shot, venue, 2, 0, 1, 0);
-    const Gate *gate = venue_gate(venue, 2);
-    Vec3 beam = vec3_add(gate->center, vec3(0.0, 0.0, venue_half_width(venue) + 0.125));
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "piazza"));
+    FacetCamera camera = quiet_camera();
+    FacetCameraShot shot = shot_at(venue, 2, 1, 4.0);
+    facet_camera_paint(&shot, venue, 2, 0, 1, 0);
+    const FacetCourseGate *gate = facet_venue_gate(venue, 2);
+    FacetVec3 beam = vec3_add(gate->center, vec3(0.0, 0.0, facet_venue_half_width(venue) + 0.125));
     double u, v;
-    assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
-    camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+    assert_true(facet_camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, beam));
+    facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
     for (shot.look = 1; shot.look <= 20; shot.look++) {
         int changed = 0;
-        camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
+        facet_camera_render(&other.rgb[0][0][0], &camera, venue, &shot, NULL);
         for (int y = 0; y < 240; y++)
             for (int x = 0; x < 320; x++)
                 changed += memcmp(frame.rgb[y][x], other.rgb[y][x], 3) != 0;
         assert_true(changed > 320 * 240 / 2);
         const uint8_t *p = other.rgb[(int)v][(int)u];
         assert_true(p[0] > p[1] + p[1] / 2 && p[0] > p[2] + p[2] / 2);
-        camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
+        facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
         assert_memory_equal(&frame, &other, sizeof frame);
     }
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // Every venue has looks, and all its light stays finite: looking up from high above as well.
 static void test_looks_of_every_venue(void **unused)
 {
     (void)unused;
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
     for (int i = 0; i < names.count; i++) {
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
         for (uint64_t number = 1; number <= 20; number++) {
             Look look = venue->look;
             look_redraw(&look, venue->gate_count, number);
@@ -254,7 +254,7 @@ static void test_looks_of_every_venue(void **unused)
                 assert_true(isfinite(light.x[lane] + light.y[lane] + light.z[lane]));
             assert_true(look.sky.cover == 0.0f || look.sky.cloud_scale > 0.0f);
         }
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 

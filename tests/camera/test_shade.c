@@ -1,4 +1,5 @@
 // Light on scenes whose answer is known: shaded ground, shadows, mirrors, water, haze, exposure.
+#include "math/geometry.h"
 #include "scenes.h"
 
 #define GREY "\"grey\": {\"pattern\": \"plain\", \"colors\": [[0.6, 0.5, 0.4]]}"
@@ -6,16 +7,17 @@
 
 static Frame320 frame;
 
-static void draw(const Venue *venue, const Camera *camera, const CameraShot *shot)
+static void draw(const FacetVenue *venue, const FacetCamera *camera, const FacetCameraShot *shot)
 {
-    camera_render(&frame.rgb[0][0][0], camera, venue, shot, NULL);
+    facet_camera_render(&frame.rgb[0][0][0], camera, venue, shot, NULL);
 }
 
 // The light of channel c at a point of the world.
-static double light_at(const Camera *camera, const CameraShot *shot, Vec3 point, int c)
+static double light_at(const FacetCamera *camera, const FacetCameraShot *shot, FacetVec3 point,
+                       int c)
 {
     double u, v;
-    assert_true(camera_project(&u, &v, camera, shot->pos_world, shot->attitude, point));
+    assert_true(facet_camera_project(&u, &v, camera, shot->pos_world, shot->attitude, point));
     assert_true(u >= 0.0 && u < 320.0 && v >= 0.0 && v < 240.0);
     return light_of(frame.rgb[(int)v][(int)u][c]);
 }
@@ -24,14 +26,14 @@ static double light_at(const Camera *camera, const CameraShot *shot, Vec3 point,
 static void test_ground_in_the_sun(void **unused)
 {
     (void)unused;
-    Venue *venue = scene_make("{\"zenith\": [0.5, 0.5, 0.5], \"horizon\": [0.5, 0.5, 0.5]}",
-                              "{\"sun\": {\"direction\": [0.6, 0, 0.8], \"color\": [1, 1, 1],"
-                              " \"strength\": 0.9}, \"above\": [0.3, 0.4, 0.5],"
-                              " \"below\": [0, 0, 0]}",
-                              GREY, "{\"rect\": [200, 200], \"material\": \"grey\"}");
-    Camera camera = quiet_camera();
+    FacetVenue *venue = scene_make("{\"zenith\": [0.5, 0.5, 0.5], \"horizon\": [0.5, 0.5, 0.5]}",
+                                   "{\"sun\": {\"direction\": [0.6, 0, 0.8], \"color\": [1, 1, 1],"
+                                   " \"strength\": 0.9}, \"above\": [0.3, 0.4, 0.5],"
+                                   " \"below\": [0, 0, 0]}",
+                                   GREY, "{\"rect\": [200, 200], \"material\": \"grey\"}");
+    FacetCamera camera = quiet_camera();
     // With its back to the sun, whose glow is not in the picture.
-    CameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_from_yaw(FACET_PI)};
+    FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_from_yaw(FACET_PI)};
     draw(venue, &camera, &shot);
     const double color[3] = {0.36, 0.25, 0.16}, above[3] = {0.09, 0.16, 0.25};
     for (int c = 0; c < 3; c++) {
@@ -44,7 +46,7 @@ static void test_ground_in_the_sun(void **unused)
     draw(venue, &camera, &shot);
     assert_near(light_at(&camera, &shot, vec3(-8.0, 1.0, 0.0), 1), 2.0 * 0.25 * (0.16 + 0.72),
                 0.006);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // A roof at 3 m under a sun at 45 degrees: its shadow is where the corner's rays meet the ground.
@@ -57,20 +59,21 @@ static void test_a_roof_casts_its_shadow(void **unused)
                  "{\"sun\": {\"direction\": [0, 1, 1], \"color\": [1, 1, 1], \"strength\": 1,"
                  " \"softness\": %s}, \"above\": [0.3, 0.3, 0.3], \"below\": [0, 0, 0]}",
                  soft ? "0.1" : "0");
-        Venue *venue = scene_make(DARK_SKY, light, GREY,
-                                  "{\"rect\": [200, 200], \"material\": \"grey\"},"
-                                  "{\"rect\": [2, 2], \"at\": [8, 0, 3], \"material\": \"grey\"}");
-        Camera camera = quiet_camera();
+        FacetVenue *venue =
+            scene_make(DARK_SKY, light, GREY,
+                       "{\"rect\": [200, 200], \"material\": \"grey\"},"
+                       "{\"rect\": [2, 2], \"at\": [8, 0, 3], \"material\": \"grey\"}");
+        FacetCamera camera = quiet_camera();
         camera.samples = 8;
-        CameraShot shot = {.pos_world = vec3(0.0, -1.0, 2.0), .attitude = quat_identity()};
+        FacetCameraShot shot = {.pos_world = vec3(0.0, -1.0, 2.0), .attitude = quat_identity()};
         draw(venue, &camera, &shot);
         const double lit = 0.36 * (0.09 + sqrt(0.5)), dark = 0.36 * 0.09;
         // The roof spans y from -1 to 1 and throws its shadow 3 m towards -y.
         const double edges[2] = {-4.0, -2.0};
         for (int i = 0; i < 2; i++) {
             double out = i ? 1.0 : -1.0, width = soft ? 0.75 : 0.12;
-            Vec3 inside = vec3(8.0, edges[i] - out * width, 0.0);
-            Vec3 outside = vec3(8.0, edges[i] + out * width, 0.0);
+            FacetVec3 inside = vec3(8.0, edges[i] - out * width, 0.0);
+            FacetVec3 outside = vec3(8.0, edges[i] + out * width, 0.0);
             assert_near(light_at(&camera, &shot, inside, 0), dark, 0.004);
             assert_near(light_at(&camera, &shot, outside, 0), lit, 0.006);
         }
@@ -80,7 +83,7 @@ static void test_a_roof_casts_its_shadow(void **unused)
         for (int i = 0; i < 64; i++)
             along += light_at(&camera, &shot, vec3(7.2 + 0.025 * i, -2.0, 0.0), 0) / 64.0;
         if (soft) assert_near(along, 0.5 * (lit + dark), 0.2 * lit);
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 
@@ -101,15 +104,16 @@ static void test_shadows_that_are_left_out(void **unused)
                  "\"grey\": {\"pattern\": \"plain\", \"colors\": [[0.6, 0.6, 0.6]],"
                  " \"unshaded\": %s}",
                  unshaded[i]);
-        Venue *venue = scene_make(DARK_SKY, light, material,
-                                  "{\"rect\": [200, 200], \"material\": \"grey\"},"
-                                  "{\"rect\": [2, 2], \"at\": [8, 0, 3], \"material\": \"grey\"}");
-        Camera camera = quiet_camera();
-        CameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
+        FacetVenue *venue =
+            scene_make(DARK_SKY, light, material,
+                       "{\"rect\": [200, 200], \"material\": \"grey\"},"
+                       "{\"rect\": [2, 2], \"at\": [8, 0, 3], \"material\": \"grey\"}");
+        FacetCamera camera = quiet_camera();
+        FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
         draw(venue, &camera, &shot);
         assert_near(light_at(&camera, &shot, vec3(8.0, 0.0, 0.0), 0),
                     0.36 * (0.09 + (i == 0 ? 0.0 : 1.0)), 0.008);
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 
@@ -117,24 +121,26 @@ static void test_shadows_that_are_left_out(void **unused)
 static void test_a_mirror_shows_the_mirrored_point(void **unused)
 {
     (void)unused;
-    Venue *venue = scene_make(
+    FacetVenue *venue = scene_make(
         DARK_SKY, DARK_LIGHT,
         LAMP ", \"glass\": {\"pattern\": \"plain\", \"colors\": [[1, 1, 1]], \"mirror\": 1}",
         "{\"rect\": [200, 200], \"material\": \"glass\"},"
         "{\"ball\": [0.3, 0.3, 0.3], \"at\": [9, 0.7, 3.5], \"material\": \"lamp\"}");
-    Camera camera = quiet_camera();
+    FacetCamera camera = quiet_camera();
     camera.samples = 8;
     camera.tilt = -0.5; // the lamp itself is above the picture
-    CameraShot shot = {.pos_world = vec3(0.0, 0.0, 1.5), .attitude = quat_identity()};
+    FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 1.5), .attitude = quat_identity()};
     double u, v, found_u, found_v;
-    assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, vec3(9, 0.7, 3.5)));
+    assert_true(
+        facet_camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, vec3(9, 0.7, 3.5)));
     assert_true(v < -5.0);
-    assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, vec3(9, 0.7, -3.5)));
+    assert_true(
+        facet_camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, vec3(9, 0.7, -3.5)));
     draw(venue, &camera, &shot);
     assert_true(centroid(&found_u, &found_v, &frame, 0) > 5.0);
     assert_near(found_u, u, 0.12);
     assert_near(found_v, v, 0.12);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 #define STILL_WATER(height)                                                                        \
@@ -145,36 +151,37 @@ static void test_a_mirror_shows_the_mirrored_point(void **unused)
 static void test_still_water_mirrors_by_the_angle(void **unused)
 {
     (void)unused;
-    Venue *venue = scene_make("{\"zenith\": [1, 1, 1], \"horizon\": [1, 1, 1]}", DARK_LIGHT,
-                              STILL_WATER("0"), "{\"rect\": [900, 900], \"material\": \"water\"}");
-    Camera camera = quiet_camera();
+    FacetVenue *venue =
+        scene_make("{\"zenith\": [1, 1, 1], \"horizon\": [1, 1, 1]}", DARK_LIGHT, STILL_WATER("0"),
+                   "{\"rect\": [900, 900], \"material\": \"water\"}");
+    FacetCamera camera = quiet_camera();
     camera.tilt = -0.4;
-    CameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
+    FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
     draw(venue, &camera, &shot);
     const double distances[] = {1.5, 2.5, 4.0, 8.0, 20.0};
     for (int i = 0; i < 5; i++) {
         // The middle of the pixel that shows the point, and the angle at which it looks down.
         double u, v;
-        Vec3 point = vec3(distances[i], 0.0, 0.0);
-        assert_true(camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, point));
+        FacetVec3 point = vec3(distances[i], 0.0, 0.0);
+        assert_true(facet_camera_project(&u, &v, &camera, shot.pos_world, shot.attitude, point));
         double y = ((int)v + 0.5 - 120.0) / 160.0, x = ((int)u + 0.5 - 160.0) / 160.0;
         double down = sin(0.4) + y * cos(0.4);
         double cosine = down / sqrt(1.0 + x * x + y * y);
         double expected = 0.02 + 0.98 * pow(1.0 - cosine, 5.0);
         assert_near(light_of(frame.rgb[(int)v][(int)u][1]), expected, 0.008);
     }
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // Waves break the mirror image, move with time, and come back to the same picture at the same time.
 static void test_waves_move(void **unused)
 {
     (void)unused;
-    Venue *venue =
+    FacetVenue *venue =
         scene_make("{\"zenith\": [0, 0, 0], \"horizon\": [1, 1, 1]}", DARK_LIGHT,
                    STILL_WATER("0.02"), "{\"rect\": [900, 900], \"material\": \"water\"}");
-    Camera camera = quiet_camera();
-    CameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
+    FacetCamera camera = quiet_camera();
+    FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 2.0), .attitude = quat_identity()};
     static Frame320 before;
     draw(venue, &camera, &shot);
     before = frame;
@@ -192,25 +199,25 @@ static void test_waves_move(void **unused)
     shot.time = 0.0;
     draw(venue, &camera, &shot);
     assert_memory_equal(&frame, &before, sizeof frame);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 // Half of what is seen at the haze's distance is haze.
 static void test_haze(void **unused)
 {
     (void)unused;
-    Venue *venue =
+    FacetVenue *venue =
         scene_make(DARK_SKY,
                    "{\"sun\": {\"direction\": [0, 0, 1], \"color\": [1, 1, 1],"
                    " \"strength\": 0}, \"above\": [0, 0, 0], \"below\": [0, 0, 0],"
                    " \"haze\": {\"color\": [0, 1, 0], \"distance\": 50}}",
                    LAMP, "{\"box\": [1, 40, 40], \"at\": [50.58, 0, 0], \"material\": \"lamp\"}");
-    Camera camera = quiet_camera();
-    CameraShot shot = {.pos_world = vec3(0.0, 0.0, 15.0), .attitude = quat_identity()};
+    FacetCamera camera = quiet_camera();
+    FacetCameraShot shot = {.pos_world = vec3(0.0, 0.0, 15.0), .attitude = quat_identity()};
     draw(venue, &camera, &shot);
     assert_near(light_at(&camera, &shot, vec3(50.08, 0.0, 15.0), 0), 0.5, 0.006);
     assert_near(light_at(&camera, &shot, vec3(50.08, 0.0, 15.0), 1), 1.0, 0.006);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 int main(void)

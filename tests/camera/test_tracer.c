@@ -1,15 +1,14 @@
 // The fast tracer held to the plain one: single rays, and whole frames of every shipped venue.
+#include "base/rng.h"
 #include "camera/scene.h"
-
 #include "scenes.h"
 
-#include <facet/rng.h>
-
-static Rays random_rays(Rng *rng)
+static Rays random_rays(FacetRng *rng)
 {
     Rays rays = {.near = 1e-3f, .far = lanes(200.0f)};
     for (int lane = 0; lane < BATCH_LANES; lane++) {
-        Vec3 d = vec3_unit(vec3(rng_normal(rng), rng_normal(rng), rng_normal(rng)), vec3(1, 0, 0));
+        FacetVec3 d =
+            vec3_unit(vec3(rng_normal(rng), rng_normal(rng), rng_normal(rng)), vec3(1, 0, 0));
         rays.origin.x[lane] = (float)rng_range(rng, -20.0, 20.0);
         rays.origin.y[lane] = (float)rng_range(rng, -15.0, 15.0);
         rays.origin.z[lane] = (float)rng_range(rng, 0.2, 7.0);
@@ -32,9 +31,9 @@ static void test_rays_meet_the_same_surfaces(void **unused)
 {
     (void)unused;
     enum { ROUNDS = 40 };
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "industrial"));
-    Rng rng = rng_make(4, 0);
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "industrial"));
+    FacetRng rng = rng_make(4, 0);
     int rays_traced = 0, same = 0, shadows = 0;
     for (int round = 0; round < ROUNDS; round++) {
         Rays rays[PACKETS_MAX];
@@ -71,34 +70,34 @@ static void test_rays_meet_the_same_surfaces(void **unused)
     assert_true(rays_traced > 1000);
     assert_true(same >= rays_traced - rays_traced / 200);
     assert_true(shadows >= rays_traced - rays_traced / 200);
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 static void test_frames_look_the_same(void **unused)
 {
     (void)unused;
     enum { WIDTH = 28, HEIGHT = 20, PIXELS = WIDTH * HEIGHT };
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
     for (int i = 0; i < names.count; i++) {
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        Camera camera = quiet_camera();
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        FacetCamera camera = quiet_camera();
         camera.width = WIDTH, camera.height = HEIGHT;
-        CameraShot shot = {.time = 1.0, .colors = {0, 1, 2, 0, 1}};
+        FacetCameraShot shot = {.time = 1.0, .colors = {0, 1, 2, 0, 1}};
         double yaw;
-        camera_stand(&shot.pos_world, &yaw, venue_gate(venue, 2), 1, 4.0, 0.3);
+        facet_camera_stand(&shot.pos_world, &yaw, facet_venue_gate(venue, 2), 1, 4.0, 0.3);
         shot.attitude = quat_from_yaw(yaw);
         uint8_t fast[PIXELS][3], plain[PIXELS][3];
-        camera_render(&fast[0][0], &camera, venue, &shot, NULL);
+        facet_camera_render(&fast[0][0], &camera, venue, &shot, NULL);
         camera.reference = true;
-        camera_render(&plain[0][0], &camera, venue, &shot, NULL);
+        facet_camera_render(&plain[0][0], &camera, venue, &shot, NULL);
         int different = 0;
         for (int k = 0; k < PIXELS; k++)
             different += abs(fast[k][0] - plain[k][0]) > 2 || abs(fast[k][1] - plain[k][1]) > 2 ||
                          abs(fast[k][2] - plain[k][2]) > 2;
         if (different > PIXELS / 100) fail_msg("%s: %d pixels differ", names.name[i], different);
-        venue_destroy(venue);
+        facet_venue_destroy(venue);
     }
 }
 
@@ -106,26 +105,28 @@ static void test_frames_look_the_same(void **unused)
 static void test_distances(void **unused)
 {
     (void)unused;
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "piazza"));
-    Rng rng = rng_make(5, 0);
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "piazza"));
+    FacetRng rng = rng_make(5, 0);
     int near = 0;
     for (int i = 0; i < 300; i++) {
-        Vec3 p = vec3(rng_range(&rng, -26.0, 26.0), rng_range(&rng, -23.0, 23.0),
-                      rng_range(&rng, 0.01, 4.0));
+        FacetVec3 p = vec3(rng_range(&rng, -26.0, 26.0), rng_range(&rng, -23.0, 23.0),
+                           rng_range(&rng, 0.01, 4.0));
         double reach = i % 2 ? 0.5 : 3.0, plain = mesh_clearance(&venue->mesh, p, reach);
-        assert_near(venue_clearance(venue, p, reach), plain, 1e-5);
+        assert_near(facet_venue_clearance(venue, p, reach), plain, 1e-5);
         near += plain < reach;
     }
     assert_true(near > 50);
     // The gate's frame: the middle of the opening, its inner edge, and before the upright.
-    const Gate *gate = venue_gate(venue, 0);
-    Vec3 across = vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal);
-    assert_near(venue_clearance(venue, gate->center, 5.0), 0.762, 1e-5);
-    assert_near(venue_clearance(venue, vec3_axpy(gate->center, 0.5, across), 5.0), 0.262, 1e-5);
-    Vec3 upright = vec3_axpy(gate->center, 0.762 + 0.125, across);
-    assert_near(venue_clearance(venue, vec3_axpy(upright, -1.0, gate->normal), 5.0), 0.94, 1e-5);
-    venue_destroy(venue);
+    const FacetCourseGate *gate = facet_venue_gate(venue, 0);
+    FacetVec3 across = vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal);
+    assert_near(facet_venue_clearance(venue, gate->center, 5.0), 0.762, 1e-5);
+    assert_near(facet_venue_clearance(venue, vec3_axpy(gate->center, 0.5, across), 5.0), 0.262,
+                1e-5);
+    FacetVec3 upright = vec3_axpy(gate->center, 0.762 + 0.125, across);
+    assert_near(facet_venue_clearance(venue, vec3_axpy(upright, -1.0, gate->normal), 5.0), 0.94,
+                1e-5);
+    facet_venue_destroy(venue);
 }
 
 int main(void)

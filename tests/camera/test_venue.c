@@ -1,33 +1,34 @@
 // Venues: those that ship, and every way a file can be wrong.
+#include "math/geometry.h"
 #include "scenes.h"
 
 static void test_the_shipped_venues(void **unused)
 {
     (void)unused;
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
     static const char *const expected[] = {"Field", "industrial", "piazza", "pool"};
     assert_int_equal(names.count, 4);
     for (int i = 0; i < 4; i++) {
         assert_string_equal(names.name[i], expected[i]);
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        assert_string_equal(venue_name(venue), expected[i]);
-        assert_int_equal(venue_gate_count(venue), 5);
-        assert_int_equal(venue_color_count(venue), 3);
-        assert_near(venue_half_width(venue), 0.762, 0.0);
-        venue_destroy(venue);
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        assert_string_equal(facet_venue_name(venue), expected[i]);
+        assert_int_equal(facet_venue_gate_count(venue), 5);
+        assert_int_equal(facet_venue_color_count(venue), 3);
+        assert_near(facet_venue_half_width(venue), 0.762, 0.0);
+        facet_venue_destroy(venue);
     }
 }
 
 // Whether a segment comes within a gate's frame and poles, seen from above.
-static bool near_a_gate(const Venue *venue, Vec3 from, Vec3 to, int but)
+static bool near_a_gate(const FacetVenue *venue, FacetVec3 from, FacetVec3 to, int but)
 {
-    for (int k = 0; k < venue_gate_count(venue); k++) {
-        Vec3 center = venue_gate(venue, k)->center, way = vec3_sub(to, from);
+    for (int k = 0; k < facet_venue_gate_count(venue); k++) {
+        FacetVec3 center = facet_venue_gate(venue, k)->center, way = vec3_sub(to, from);
         if (k == but) continue;
         center.z = way.z = 0.0;
-        Vec3 start = vec3(from.x, from.y, 0.0), to_gate = vec3_sub(center, start);
+        FacetVec3 start = vec3(from.x, from.y, 0.0), to_gate = vec3_sub(center, start);
         double t = clamp(vec3_dot(to_gate, way) / vec3_dot(way, way), 0.0, 1.0);
         if (vec3_norm(vec3_axpy(to_gate, -t, way)) < 1.1) return true;
     }
@@ -39,30 +40,30 @@ static bool near_a_gate(const Venue *venue, Vec3 from, Vec3 to, int but)
 static void test_approaches_are_free(void **unused)
 {
     (void)unused;
-    VenueNames names;
-    assert_ok(venue_names(&names, NULL));
+    FacetVenueNames names;
+    assert_ok(facet_venue_names(&names, NULL));
     for (int i = 0; i < names.count; i++) {
-        Venue *venue;
-        assert_ok(venue_load(&venue, NULL, names.name[i]));
-        for (int k = 0; k < venue_gate_count(venue); k++)
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, NULL, names.name[i]));
+        for (int k = 0; k < facet_venue_gate_count(venue); k++)
             for (int side = -1; side <= 1; side += 2)
                 for (int step = -4; step <= 4; step++) {
-                    const Gate *gate = venue_gate(venue, k);
-                    Vec3 pos, beam = gate->center;
+                    const FacetCourseGate *gate = facet_venue_gate(venue, k);
+                    FacetVec3 pos, beam = gate->center;
                     double yaw, azimuth = step * FACET_PI / 16.0;
-                    camera_stand(&pos, &yaw, gate, side, 10.0, azimuth);
-                    if (venue_blocked(venue, pos, gate->center) &&
+                    facet_camera_stand(&pos, &yaw, gate, side, 10.0, azimuth);
+                    if (facet_venue_blocked(venue, pos, gate->center) &&
                         !near_a_gate(venue, pos, gate->center, k))
                         fail_msg("%s: gate %s side %+d at %.2f rad is not free", names.name[i],
                                  gate->name, side, azimuth);
-                    beam.z += venue_half_width(venue) + 0.1;
+                    beam.z += facet_venue_half_width(venue) + 0.1;
                     pos.z = beam.z;
-                    Vec3 beyond = vec3_add(beam, vec3_scale(vec3_sub(beam, pos), 0.1));
-                    assert_true(venue_blocked(venue, pos, beyond));
+                    FacetVec3 beyond = vec3_add(beam, vec3_scale(vec3_sub(beam, pos), 0.1));
+                    assert_true(facet_venue_blocked(venue, pos, beyond));
                 }
         // Down through the ground.
-        assert_true(venue_blocked(venue, vec3(1.0, 2.0, 0.5), vec3(1.0, 2.0, -0.5)));
-        venue_destroy(venue);
+        assert_true(facet_venue_blocked(venue, vec3(1.0, 2.0, 0.5), vec3(1.0, 2.0, -0.5)));
+        facet_venue_destroy(venue);
     }
 }
 
@@ -70,34 +71,36 @@ static void test_approaches_are_free(void **unused)
 static void test_segments_leave_no_gap(void **unused)
 {
     (void)unused;
-    Venue *venue;
-    assert_ok(venue_load(&venue, NULL, "Field"));
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "Field"));
     for (int i = 1; i < 200; i++) {
         double height = 0.0005 * (i - 100) + 1e-7; // of the split, from above to below the ground
-        Vec3 from = vec3(3.0, 2.0, 0.2), split = vec3(3.0, 2.0, height), to = vec3(3.0, 2.0, -0.2);
-        assert_int_equal(venue_blocked(venue, from, split) + venue_blocked(venue, split, to), 1);
+        FacetVec3 from = vec3(3.0, 2.0, 0.2), split = vec3(3.0, 2.0, height),
+                  to = vec3(3.0, 2.0, -0.2);
+        assert_int_equal(
+            facet_venue_blocked(venue, from, split) + facet_venue_blocked(venue, split, to), 1);
     }
-    venue_destroy(venue);
+    facet_venue_destroy(venue);
 }
 
 static void test_names_that_are_not_known(void **unused)
 {
     (void)unused;
-    Venue *venue;
+    FacetVenue *venue;
     int index;
-    assert_refused(venue_load(&venue, NULL, "pond"),
+    assert_refused(facet_venue_load(&venue, NULL, "pond"),
                    "no venue 'pond', did you mean 'pool'? known: Field, industrial, piazza, pool");
     assert_null(venue);
-    assert_refused(venue_load(&venue, NULL, "../course"), "no venue '../course'");
-    assert_refused(venue_load(&venue, "no/folder", "pool"), "no/folder/venues");
-    assert_ok(venue_load(&venue, NULL, "pool"));
-    assert_ok(venue_find_gate(&index, venue, "3"));
+    assert_refused(facet_venue_load(&venue, NULL, "../course"), "no venue '../course'");
+    assert_refused(facet_venue_load(&venue, "no/folder", "pool"), "no/folder/venues");
+    assert_ok(facet_venue_load(&venue, NULL, "pool"));
+    assert_ok(facet_venue_find_gate(&index, venue, "3"));
     assert_int_equal(index, 2);
-    assert_ok(venue_find_color(&index, venue, "white"));
+    assert_ok(facet_venue_find_color(&index, venue, "white"));
     assert_int_equal(index, 1);
-    assert_refused(venue_find_gate(&index, venue, "17"), ": 1, 2, 3, 4, 5");
-    assert_refused(venue_find_color(&index, venue, "green"), "red, white, blue");
-    venue_destroy(venue);
+    assert_refused(facet_venue_find_gate(&index, venue, "17"), ": 1, 2, 3, 4, 5");
+    assert_refused(facet_venue_find_color(&index, venue, "green"), "red, white, blue");
+    facet_venue_destroy(venue);
 }
 
 // ---- Files that are wrong -----------------------------------------------------------------------
@@ -114,10 +117,10 @@ static void test_names_that_are_not_known(void **unused)
 static void refuse(const char *common, const char *scene, const char *words)
 {
     SceneFolder folder = scene_folder(common, scene);
-    Venue *venue;
+    FacetVenue *venue;
     char expected[300];
     snprintf(expected, sizeof expected, "%s/venues/%s", folder.courses, words);
-    assert_refused(venue_load(&venue, folder.courses, "scene"), expected);
+    assert_refused(facet_venue_load(&venue, folder.courses, "scene"), expected);
     assert_null(venue);
     scene_folder_remove(&folder);
 }

@@ -3,7 +3,7 @@
 #define FACET_TESTS_CERTIFY_CHAIN_H
 
 #include "certify/path.h"
-#include "math/gemm.h"
+#include "linalg/gemm.h"
 #include "policy/policies.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static inline double largest(const double *a, int count)
 // The sampler goes the path's steps in double, in this context (NULL for none).
 static inline void assert_product_is_jacobian(const DenoisingPath *path, Sampler *sampler,
                                               const SamplerPlan *plan, const int *z,
-                                              const double *context, ThreadPool *pool)
+                                              const double *context, FacetPool *pool)
 {
     enum { N = TINY_SIZE };
     double phi[N * N], next[N * N];

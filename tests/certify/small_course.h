@@ -2,23 +2,24 @@
 #ifndef FACET_TEST_SMALL_COURSE_H
 #define FACET_TEST_SMALL_COURSE_H
 
+#include "policy/normalizer.h"
 #include "testing.h"
 
-#include <facet/race.h>
+#include <facet_study/race.h>
 
-static inline Race *open_course(int threads)
+static inline FacetRace *open_course(int threads)
 {
-    const RaceOptions options = {
+    const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = threads};
-    Race *race;
-    assert_ok(race_open(&race, &options));
+    FacetRace *race;
+    assert_ok(facet_race_open(&race, &options));
     return race;
 }
 
-static inline CourseTask task_named(const Race *race, const char *name)
+static inline FacetCourseTask task_named(const FacetRace *race, const char *name)
 {
-    CourseTask task;
-    assert_ok(course_find_task(&task, race->course, name));
+    FacetCourseTask task;
+    assert_ok(facet_course_find_task(&task, race->course, name));
     return task;
 }
 
@@ -32,15 +33,16 @@ static inline Normalizer *small_units(void)
 }
 
 // Along y = 1 at 3 m/s, through the middle of the second gate; the flight starts at y = 0.
-static inline void straight_plan(Keypoint chunk[CHUNK_KEYPOINTS])
+static inline void straight_plan(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS])
 {
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-        chunk[i] = (Keypoint){{-7.0 + 14.0 * i / (CHUNK_KEYPOINTS - 1), 1.0, 1.5}, 3.0};
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        chunk[i] = (FacetKeypoint){{-7.0 + 14.0 * i / (FACET_CHUNK_KEYPOINTS - 1), 1.0, 1.5}, 3.0};
 }
 
-static inline void expert_plan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task)
+static inline void expert_plan(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                               FacetCourseTask task)
 {
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     assert_ok(expert.plan(chunk, race, task, 0, expert.context));
 }
 

@@ -1,9 +1,8 @@
 // The closed-loop constants on a small course: against the controller's own poles, against the
 // gates' slopes, and on any number of threads.
-#include "certify/small_course.h"
-
 #include "certify/closed_loop.h"
-#include "certify/gate_radius.h"
+#include "certify/crossing.h"
+#include "certify/small_course.h"
 
 static ClosedLoopOptions few(void)
 {
@@ -19,10 +18,10 @@ static ClosedLoopOptions few(void)
 static void a_straight_flight_contracts_as_its_gains_say(void **unused)
 {
     (void)unused;
-    Race *race = open_course(2);
+    FacetRace *race = open_course(2);
     Normalizer *units = small_units();
-    CourseTask task = task_named(race, "straight/large");
-    Keypoint chunk[CHUNK_KEYPOINTS];
+    FacetCourseTask task = task_named(race, "straight/large");
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     ClosedLoopOptions options = few();
     ClosedLoop loop;
     straight_plan(chunk);
@@ -47,7 +46,7 @@ static void a_straight_flight_contracts_as_its_gains_say(void **unused)
     assert_less(loop.lambda_worst, loop.constants.lambda * 1.05);
     assert_true(loop.gust_seen > 1e-3 && loop.gain_seen > 0.1);
     normalizer_destroy(units);
-    race_close(race);
+    facet_race_close(race);
 }
 
 // The slopes of the gates' crossings come from whole flights, the gain from steps chained together:
@@ -55,34 +54,34 @@ static void a_straight_flight_contracts_as_its_gains_say(void **unused)
 static void the_gain_covers_the_gates_slopes(void **unused)
 {
     (void)unused;
-    static GateSensitivity sensitivity;
-    Race *race = open_course(2);
+    static CrossingSensitivity sensitivity;
+    FacetRace *race = open_course(2);
     Normalizer *units = small_units();
-    CourseTask task = task_named(race, "bend/large");
-    Keypoint chunk[CHUNK_KEYPOINTS];
+    FacetCourseTask task = task_named(race, "bend/large");
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     ClosedLoopOptions options = few();
     ClosedLoop loop;
     expert_plan(chunk, race, task);
     assert_ok(closed_loop_measure(&loop, race, task, chunk, units, &options));
-    assert_ok(gate_sensitivity(&sensitivity, race, task, chunk, units, GATE_STEP));
+    assert_ok(crossing_sensitivity(&sensitivity, race, task, chunk, units, CROSSING_STEP));
     double steepest = 0.0;
     for (int g = 0; g < sensitivity.gates; g++) steepest = fmax(steepest, sensitivity.gate[g].norm);
     assert_true(steepest > 1.0);
     assert_less(steepest, 1.1 * loop.oblique * loop.gain);
     assert_less(loop.gain, 5.0 * steepest);
-    TubeConstants worst = closed_loop_worst(&loop, 1);
-    assert_near(tube_radius(worst, 0.1), 0.1 * loop.gain_bound + loop.gust_bound, 1e-9);
+    FacetTubeConstants worst = closed_loop_worst(&loop, 1);
+    assert_near(facet_tube_radius(worst, 0.1), 0.1 * loop.gain_bound + loop.gust_bound, 1e-9);
     normalizer_destroy(units);
-    race_close(race);
+    facet_race_close(race);
 }
 
 static void threads_change_nothing(void **unused)
 {
     (void)unused;
-    Race *one = open_course(1), *three = open_course(3);
+    FacetRace *one = open_course(1), *three = open_course(3);
     Normalizer *units = small_units();
-    CourseTask task = task_named(one, "straight/large");
-    Keypoint chunk[CHUNK_KEYPOINTS];
+    FacetCourseTask task = task_named(one, "straight/large");
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     ClosedLoopOptions options = few();
     ClosedLoop loops[2];
     memset(loops, 0, sizeof loops);
@@ -99,26 +98,26 @@ static void threads_change_nothing(void **unused)
     assert_true(loops[0].gain_seen == loops[1].gain_seen);
     assert_true(loops[0].gust_seen == loops[1].gust_seen);
     normalizer_destroy(units);
-    race_close(one);
-    race_close(three);
+    facet_race_close(one);
+    facet_race_close(three);
 }
 
 static void a_plan_too_short_to_measure_is_refused(void **unused)
 {
     (void)unused;
-    Race *race = open_course(1);
+    FacetRace *race = open_course(1);
     Normalizer *units = small_units();
-    Keypoint chunk[CHUNK_KEYPOINTS];
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     ClosedLoopOptions options = few();
     ClosedLoop loop;
     straight_plan(chunk);
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].pos.x = -7.0 + 0.05 * i;
-    CourseTask task = task_named(race, "straight/large");
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.x = -7.0 + 0.05 * i;
+    FacetCourseTask task = task_named(race, "straight/large");
     assert_refused(closed_loop_measure(&loop, race, task, chunk, units, &options), "at least 12");
     chunk[4].speed = nan("");
     assert_refused(closed_loop_measure(&loop, race, task, chunk, units, &options), "not finite");
     normalizer_destroy(units);
-    race_close(race);
+    facet_race_close(race);
 }
 
 int main(void)

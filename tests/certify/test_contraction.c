@@ -1,10 +1,9 @@
 // A linear toy system with known constants and a known tube, and the metric's own inequality.
+#include "base/rng.h"
+#include "certify/contraction.h"
+#include "math/geometry.h"
 #include "testing.h"
 
-#include "certify/contraction.h"
-
-#include <facet/math.h>
-#include <facet/rng.h>
 #include <stdlib.h>
 
 enum { STEPS = 60 };
@@ -34,7 +33,7 @@ static void a_toy_system_is_recovered(void **unused)
     assert_near(found.constants.b_kappa, gain, 0.04 * gain);
     assert_near(found.constants.w, push, 0.04 * push);
     double tube = (gain * 0.7 + push) / (1.0 - lambda),
-           found_tube = tube_radius(found.constants, 0.7);
+           found_tube = facet_tube_radius(found.constants, 0.7);
     assert_near(found_tube, tube, 0.08 * tube);
     assert_less(tube, found_tube);
     // A step input along a rotation: sum_j (lambda R)^j b, whose length is known.
@@ -58,7 +57,8 @@ static void a_toy_system_is_recovered(void **unused)
     assert_true(found.constants.lambda >= decay && found.ratio <= found.constants.lambda + 1e-12);
     assert_true(found.constants.b_kappa >= gain * hypot(re20, im20) / once);
     assert_less(
-        tube_radius((TubeConstants){found.constants.lambda, found.constants.b_kappa, 0.0}, 1.0),
+        facet_tube_radius(
+            (FacetTubeConstants){found.constants.lambda, found.constants.b_kappa, 0.0}, 1.0),
         1.3 * far);
     contraction_free(&found);
 }
@@ -84,13 +84,13 @@ static void the_metric_contracts_where_the_norm_does_not(void **unused)
     const LinearLoop loop = {STEPS, 2, 1, 1, 0, 1, a[0][0], b[0][0], c[0][0], NULL};
     Contraction found;
     assert_ok(contraction_find(&found, &loop));
-    double lambda = found.constants.lambda, bound = tube_radius(found.constants, 1.0);
+    double lambda = found.constants.lambda, bound = facet_tube_radius(found.constants, 1.0);
     assert_less(lambda, 1.0);
     assert_less(found.ratio, lambda * (1.0 + 1e-9));
     assert_less(found.gain, bound);
     assert_less(bound, 20.0 * found.gain);
     // The inequalities at random errors, and a run that must stay within the tube.
-    Rng rng = rng_make(4, 0);
+    FacetRng rng = rng_make(4, 0);
     bool grew = false;
     for (int k = 0; k < STEPS; k++)
         for (int trial = 0; trial < 50; trial++) {
@@ -127,7 +127,7 @@ static void a_loop_that_grows_has_no_tube(void **unused)
     Contraction found;
     assert_ok(contraction_find(&found, &loop));
     assert_false(found.contracts);
-    assert_true(isinf(tube_radius(found.constants, 0.0)));
+    assert_true(isinf(facet_tube_radius(found.constants, 0.0)));
     contraction_free(&found);
 }
 

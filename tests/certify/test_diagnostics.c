@@ -1,30 +1,33 @@
 // Diagnostics of tiny policies: identities, bands of noise, threads, refusals.
 #include "policy/policies.h"
 
-#include <facet/certify.h>
+#include <facet_study/certify.h>
 
 enum { SAMPLES = 60, TASKS = 5 };
 
-static void diagnose(CertifyDiagnostics *out, const Policy *policy, int samples, int threads)
+static void diagnose(FacetCertifyDiagnostics *out, const FacetPolicy *policy, int samples,
+                     int threads)
 {
-    FactorTask tasks[TASKS];
+    FacetFactorTask tasks[TASKS];
     double actions[TASKS * TINY_SIZE];
-    ThreadPool *pool;
-    for (int i = 0; i < TASKS; i++) tasks[i] = factor_split_task(policy->training, i);
+    FacetPool *pool;
+    for (int i = 0; i < TASKS; i++) tasks[i] = facet_factor_split_task(policy->training, i);
     for (int i = 0; i < TASKS * TINY_SIZE; i++) actions[i] = 0.3 + 0.1 * sin(i);
-    assert_ok(pool_create(&pool, threads));
-    assert_ok(certify_diagnostics(out, policy, tasks, actions, TASKS, samples, 1, pool, NULL));
-    pool_destroy(pool);
+    assert_ok(facet_pool_create(&pool, threads));
+    assert_ok(
+        facet_certify_diagnostics(out, policy, tasks, actions, TASKS, samples, 1, pool, NULL));
+    facet_pool_destroy(pool);
 }
 
 static void spreads_are_ordered_and_threads_change_nothing(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    static CertifyDiagnostics one, three;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    static FacetCertifyDiagnostics one, three;
     diagnose(&one, policy, SAMPLES, 1);
     diagnose(&three, policy, SAMPLES, 3);
-    const CertifySpread *spreads[] = {&one.eps_d, &one.lipschitz[0], &one.lipschitz[1], &one.joint};
+    const FacetCertifySpread *spreads[] = {&one.eps_d, &one.lipschitz[0], &one.lipschitz[1],
+                                           &one.joint};
     for (int i = 0; i < 4; i++) {
         assert_true(spreads[i]->mean > 0.0 && spreads[i]->mean < spreads[i]->p95);
         assert_true(spreads[i]->p95 < spreads[i]->max);
@@ -32,21 +35,21 @@ static void spreads_are_ordered_and_threads_change_nothing(void **state)
     assert_true(one.eps_d.mean == three.eps_d.mean && one.joint.max == three.joint.max);
     assert_true(one.lipschitz[1].p95 == three.lipschitz[1].p95);
     int count = 0;
-    for (int i = 0; i < CERTIFY_LEVELS; i++) count += one.levels[i].count;
+    for (int i = 0; i < FACET_CERTIFY_LEVELS; i++) count += one.levels[i].count;
     assert_int_equal(count, SAMPLES);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 // With one sample a level, a level's channels make up its norm, and the levels make up the whole.
 static void bands_of_noise_make_up_the_whole(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    static CertifyDiagnostics d;
-    diagnose(&d, policy, CERTIFY_LEVELS, 1);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    static FacetCertifyDiagnostics d;
+    diagnose(&d, policy, FACET_CERTIFY_LEVELS, 1);
     double sum = 0.0, most = 0.0;
-    for (int i = 0; i < CERTIFY_LEVELS; i++) {
-        const CertifyLevel *level = &d.levels[i];
+    for (int i = 0; i < FACET_CERTIFY_LEVELS; i++) {
+        const FacetCertifyLevel *level = &d.levels[i];
         assert_int_equal(level->count, 1);
         assert_int_equal(level->t_first, i);
         assert_int_equal(level->t_last, i);
@@ -55,9 +58,9 @@ static void bands_of_noise_make_up_the_whole(void **state)
         sum += level->mean;
         most = fmax(most, level->mean);
     }
-    assert_near(d.eps_d.mean, sum / CERTIFY_LEVELS, 1e-12);
+    assert_near(d.eps_d.mean, sum / FACET_CERTIFY_LEVELS, 1e-12);
     assert_near(d.eps_d.max, most, 0.0);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 // A network that does not look at its factors has nothing to decompose; one that looks at the track
@@ -65,8 +68,8 @@ static void bands_of_noise_make_up_the_whole(void **state)
 static void a_network_without_interaction_has_no_error(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    static CertifyDiagnostics d;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    static FacetCertifyDiagnostics d;
     float *params = policy->params[0];
     const ScoreNetConfig *c = &policy->net->config;
     size_t size_table = (size_t)(c->values[1] + 1) * c->embed;
@@ -82,26 +85,26 @@ static void a_network_without_interaction_has_no_error(void **state)
     diagnose(&d, policy, SAMPLES, 1);
     assert_near(d.lipschitz[0].max, 0.0, 0.0);
     assert_near(d.joint.max, 0.0, 0.0);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 static void a_policy_without_factors_is_refused(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_BASELINE);
-    FactorTask task = factor_split_task(policy->training, 0);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_BASELINE);
+    FacetFactorTask task = facet_factor_split_task(policy->training, 0);
     double actions[TINY_SIZE] = {0.0};
-    CertifyDiagnostics d;
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 1));
-    assert_refused(certify_diagnostics(&d, policy, &task, actions, 1, 5, 1, pool, NULL),
+    FacetCertifyDiagnostics d;
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 1));
+    assert_refused(facet_certify_diagnostics(&d, policy, &task, actions, 1, 5, 1, pool, NULL),
                    "no factors");
-    policy_destroy(policy);
-    policy = tiny_policy(POLICY_FACTORED);
-    assert_refused(certify_diagnostics(&d, policy, &task, actions, 1, 0, 1, pool, NULL),
+    facet_policy_destroy(policy);
+    policy = tiny_policy(FACET_POLICY_FACTORED);
+    assert_refused(facet_certify_diagnostics(&d, policy, &task, actions, 1, 0, 1, pool, NULL),
                    "at least one sample");
-    policy_destroy(policy);
-    pool_destroy(pool);
+    facet_policy_destroy(policy);
+    facet_pool_destroy(pool);
 }
 
 int main(void)

@@ -1,36 +1,37 @@
 // The exact scores of a small course: its product, its interaction, and the plans they give beside
 // those of a policy trained for a moment.
+#include "certify/exact.h"
 #include "policy/waves.h"
 
-#include "certify/exact.h"
+#include <facet_study/train.h>
 
-static Race *race;
-static Policy *policy;
+static FacetRace *race;
+static FacetPolicy *policy;
 
 static int open_study(void **state)
 {
     if (enter_folder(state) != 0) return -1;
-    const RaceOptions options = {
+    const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
     static const char *const held_out[] = {"straight/large"};
-    DemoOptions demos = demo_defaults();
-    TrainOptions training = tiny_training();
-    TrainSummary summary;
+    FacetDemoOptions demos = facet_demo_defaults();
+    FacetTrainOptions training = tiny_training();
+    FacetTrainSummary summary;
     demos.rollouts = 2;
     training.epochs = 1;
     training.hold_out = held_out;
     training.hold_out_count = 1;
-    assert_ok(race_open(&race, &options));
-    assert_ok(race_write_demos("demos.h5", race, &demos, true));
-    assert_ok(policy_train(&summary, "demos.h5", "policy", &training));
-    assert_ok(policy_load(&policy, "policy"));
+    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, true));
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(facet_policy_load(&policy, "policy"));
     return 0;
 }
 
 static int close_study(void **state)
 {
-    policy_destroy(policy);
-    race_close(race);
+    facet_policy_destroy(policy);
+    facet_race_close(race);
     return leave_folder(state);
 }
 
@@ -75,43 +76,43 @@ static void exact_plans_of_training_tasks_are_the_experts(void **state)
 static void policies_without_one_network_for_factors_are_refused(void **state)
 {
     (void)state;
-    static const PolicyMethod methods[] = {POLICY_KNET, POLICY_BASELINE};
+    static const FacetPolicyMethod methods[] = {FACET_POLICY_KNET, FACET_POLICY_BASELINE};
     static const char *const words[] = {"found a knet policy", "found a baseline policy"};
     for (int i = 0; i < 2; i++) {
-        Policy *other;
+        FacetPolicy *other;
         ExactProducts products;
         ExactPlan plans[4];
         int count;
-        TrainOptions training = tiny_training();
-        TrainSummary summary;
+        FacetTrainOptions training = tiny_training();
+        FacetTrainSummary summary;
         training.epochs = 1;
         training.method = methods[i];
-        assert_ok(policy_train(&summary, "demos.h5", "other", &training));
-        assert_ok(policy_load(&other, "other"));
+        assert_ok(facet_policy_train(&summary, "demos.h5", "other", &training));
+        assert_ok(facet_policy_load(&other, "other"));
         assert_refused(exact_products(&products, race, other, 5, 1, NULL), words[i]);
         assert_refused(exact_plans(plans, &count, race, other, 5, 1), words[i]);
-        policy_destroy(other);
+        facet_policy_destroy(other);
     }
 }
 
 static void policies_of_other_chunks_are_refused(void **state)
 {
     (void)state;
-    Policy *waves;
+    FacetPolicy *waves;
     ExactProducts products;
     ExactPlan plans[4];
     int count;
-    TrainOptions training = tiny_training();
-    TrainSummary summary;
+    FacetTrainOptions training = tiny_training();
+    FacetTrainSummary summary;
     training.epochs = 1;
     write_waves("waves.h5", WAVE_TASKS, false);
-    assert_ok(policy_train(&summary, "waves.h5", "waves", &training));
-    assert_ok(policy_load(&waves, "waves"));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "waves", &training));
+    assert_ok(facet_policy_load(&waves, "waves"));
     assert_refused(exact_products(&products, race, waves, 5, 1, NULL),
                    "expected a policy with chunks of 32 x 4, found 6 x 2");
     assert_refused(exact_plans(plans, &count, race, waves, 5, 1),
                    "expected a policy with chunks of 32 x 4, found 6 x 2");
-    policy_destroy(waves);
+    facet_policy_destroy(waves);
 }
 
 // A course on which the only training task of a track has become infeasible.
@@ -120,9 +121,9 @@ static void values_without_a_feasible_training_task_are_refused(void **state)
     (void)state;
     ExactPlan plans[4];
     int count;
-    CourseTask task;
-    assert_ok(course_find_task(&task, race->course, "straight/small"));
-    SpeedCell *cell = &race->speeds.cells[task.track * race->speeds.openings + task.opening];
+    FacetCourseTask task;
+    assert_ok(facet_course_find_task(&task, race->course, "straight/small"));
+    FacetSpeedCell *cell = &race->speeds.cells[task.track * race->speeds.openings + task.opening];
     cell->feasible = false;
     assert_refused(exact_plans(plans, &count, race, policy, 5, 1),
                    "no feasible training task has track 'straight'");

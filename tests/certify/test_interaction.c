@@ -1,11 +1,10 @@
 // The exact interaction: closed forms against plain densities and central differences, factors
 // that are independent, and Theorem 1 at sampled points.
 #define FACET_REAL_DOUBLE
+#include "base/rng.h"
+#include "certify/interaction.h"
 #include "testing.h"
 
-#include "certify/interaction.h"
-
-#include <facet/rng.h>
 #include <stdlib.h>
 
 enum { SIZE = 7, TASKS_MAX = 8 };
@@ -13,7 +12,7 @@ enum { SIZE = 7, TASKS_MAX = 8 };
 typedef struct Toy {
     Mixture *mixture;
     double centres[TASKS_MAX][SIZE], weights[TASKS_MAX];
-    FactorTask tasks[TASKS_MAX];
+    FacetFactorTask tasks[TASKS_MAX];
     int count, factors;
 } Toy;
 
@@ -21,9 +20,9 @@ typedef struct Toy {
 static Toy random_toy(int factors, uint64_t seed)
 {
     Toy toy = {.count = 1 << factors, .factors = factors};
-    Rng rng = rng_make(seed, 0);
+    FacetRng rng = rng_make(seed, 0);
     for (int z = 0; z < toy.count; z++) {
-        toy.tasks[z] = factor_task_null();
+        toy.tasks[z] = facet_factor_task_null();
         for (int f = 0; f < factors; f++) toy.tasks[z].value[f] = (z >> f) & 1;
         for (int i = 0; i < SIZE; i++) toy.centres[z][i] = rng_normal(&rng);
         toy.weights[z] = rng_range(&rng, 0.5, 2.0);
@@ -39,7 +38,7 @@ static Toy independent_toy(void)
     static const double moves[3][2] = {{-0.8, 1.1}, {0.3, 0.9}, {-1.2, -0.1}};
     Toy toy = {.count = 8, .factors = 3};
     for (int z = 0; z < 8; z++) {
-        toy.tasks[z] = factor_task_null();
+        toy.tasks[z] = facet_factor_task_null();
         for (int f = 0; f < 3; f++) {
             int value = (z >> f) & 1;
             toy.tasks[z].value[f] = value;
@@ -72,7 +71,7 @@ static double plain_g(const Toy *toy, int index, const double *a, double alpha_b
     return log(ratio);
 }
 
-static void random_action(double *a, Rng *rng)
+static void random_action(double *a, FacetRng *rng)
 {
     for (int i = 0; i < SIZE; i++) a[i] = rng_normal(rng);
 }
@@ -80,7 +79,7 @@ static void random_action(double *a, Rng *rng)
 static void g_is_the_log_ratio_of_densities(void **state)
 {
     (void)state;
-    Rng rng = rng_make(5, 0);
+    FacetRng rng = rng_make(5, 0);
     for (int factors = 2; factors <= 3; factors++) {
         Toy toy = random_toy(factors, 1);
         for (int trial = 0; trial < 20; trial++) {
@@ -115,7 +114,7 @@ static void derivatives_match_central_differences(void **state)
 {
     (void)state;
     const double h = 1e-5;
-    Rng rng = rng_make(6, 0);
+    FacetRng rng = rng_make(6, 0);
     for (int factors = 2; factors <= 3; factors++) {
         Toy toy = random_toy(factors, 2);
         for (int trial = 0; trial < 10; trial++) {
@@ -149,7 +148,7 @@ static void gradient_is_the_gap_of_the_scores(void **state)
 {
     (void)state;
     Toy toy = random_toy(3, 3);
-    Rng rng = rng_make(7, 0);
+    FacetRng rng = rng_make(7, 0);
     double a[SIZE], gradient[SIZE], joint[SIZE], composed[SIZE];
     const double alpha_bar = 0.4;
     random_action(a, &rng);
@@ -174,7 +173,7 @@ static const double alpha_bars[LEVELS] = {1e-4, 0.05, 0.3, 0.7, 0.95, 0.9993};
 // States near the noised centres of other tasks too, where the interaction is strong.
 static void make_states(double *states, int *index, const Toy *toy)
 {
-    Rng rng = rng_make(8, 0);
+    FacetRng rng = rng_make(8, 0);
     for (int i = 0; i < STATES; i++) index[i] = i % toy->count;
     for (int k = 0; k < LEVELS; k++)
         for (int i = 0; i < STATES; i++) {
@@ -191,9 +190,9 @@ static void independent_factors_have_no_gap(void **state)
     Toy toy = independent_toy();
     double states[LEVELS * STATES * SIZE];
     int index[STATES];
-    ThreadPool *pool;
+    FacetPool *pool;
     InteractionReport report;
-    assert_ok(pool_create(&pool, 1));
+    assert_ok(facet_pool_create(&pool, 1));
     make_states(states, index, &toy);
     for (int k = 0; k < LEVELS; k++) {
         double gradient[SIZE];
@@ -230,7 +229,7 @@ static void independent_factors_have_no_gap(void **state)
         assert_near(path[20][0], x[0], 0.0);
     }
     free(plan);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     mixture_destroy(toy.mixture);
 }
 
@@ -266,9 +265,9 @@ static void check_level(const InteractionLevel *level, const Toy *toy, const dou
 static void the_theorem_holds_at_sampled_points(void **state)
 {
     (void)state;
-    ThreadPool *one, *two;
-    assert_ok(pool_create(&one, 1));
-    assert_ok(pool_create(&two, 2));
+    FacetPool *one, *two;
+    assert_ok(facet_pool_create(&one, 1));
+    assert_ok(facet_pool_create(&two, 2));
     for (int factors = 2; factors <= 3; factors++) {
         Toy toy = random_toy(factors, 11);
         double states[LEVELS * STATES * SIZE];
@@ -288,8 +287,8 @@ static void the_theorem_holds_at_sampled_points(void **state)
         interaction_report_free(&again);
         mixture_destroy(toy.mixture);
     }
-    pool_destroy(one);
-    pool_destroy(two);
+    facet_pool_destroy(one);
+    facet_pool_destroy(two);
 }
 
 // Far away |g| passes any G: the theorem's assumption cannot hold for all actions.
@@ -315,7 +314,7 @@ static void too_many_tasks_are_refused(void **state)
     (void)state;
     Mixture *mixture;
     double centre = 0.0;
-    FactorTask task = factor_task_null();
+    FacetFactorTask task = facet_factor_task_null();
     assert_refused(mixture_create(&mixture, &centre, &task, NULL, 65, 1, 1),
                    "expected 1 to 64 tasks, found 65");
     assert_null(mixture);

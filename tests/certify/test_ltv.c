@@ -1,10 +1,9 @@
 // Bounds against explicit products, closed forms and quadrature; long chains; a toy tube.
+#include "base/rng.h"
 #include "certify/ltv.h"
-#include "math/gemm.h"
-#include "math/spectrum.h"
+#include "linalg/gemm.h"
+#include "linalg/spectrum.h"
 #include "testing.h"
-
-#include <facet/rng.h>
 
 enum { N = 12, STEPS = 15, LONG = 400 };
 
@@ -12,7 +11,7 @@ static double scratch[2 * N * N + (2 * N + 4) * N];
 
 static void random_maps(double *m, int steps, double scale)
 {
-    Rng rng = rng_make(8, 1);
+    FacetRng rng = rng_make(8, 1);
     for (int i = 0; i < steps * N * N; i++)
         m[i] = scale * ((i / N % N == i % N) + 0.2 * rng_normal(&rng));
 }
@@ -49,8 +48,8 @@ static void the_bound_is_the_sum_and_is_reached(void **state)
         product *= 1.1 + 0.01 * k;
     }
     ltv_log_norms(log_norm, m, scratch, STEPS, N);
-    CertifyBound bound = ltv_bound(step, log_norm, STEPS);
-    CertifyBound path_bound = ltv_path_bound(step, log_norm, STEPS);
+    FacetCertifyBound bound = ltv_bound(step, log_norm, STEPS);
+    FacetCertifyBound path_bound = ltv_path_bound(step, log_norm, STEPS);
     assert_int_equal(bound.step, -1);
     assert_near(bound.value / expected, 1.0, 1e-13);
     assert_near(path_bound.value / by_steps, 1.0, 1e-13);
@@ -74,7 +73,7 @@ static void long_chains_neither_overflow_nor_vanish(void **state)
     assert_less(2700.0, log_norm[0]); // e^709 is the greatest double
     assert_less(small[0], -2600.0);
     // The sum overflows where the norms do: the step is named, and there is no number.
-    CertifyBound bound = ltv_bound(step, log_norm, LONG);
+    FacetCertifyBound bound = ltv_bound(step, log_norm, LONG);
     assert_true(isnan(bound.value));
     int last = LONG - 1;
     while (log_norm[last + 1] < 709.0) last--;
@@ -96,7 +95,7 @@ static void the_step_that_is_not_finite_is_named(void **state)
     m[6 * N * N + 5] = NAN;
     ltv_log_norms(log_norm, m, scratch, STEPS, N);
     assert_true(isfinite(log_norm[7]) && isnan(log_norm[6]) && isnan(log_norm[0]));
-    CertifyBound bound = ltv_bound(step, log_norm, STEPS); // step 5 needs Phi from 6 on
+    FacetCertifyBound bound = ltv_bound(step, log_norm, STEPS); // step 5 needs Phi from 6 on
     assert_true(bound.step == 5 && isnan(bound.value));
     // A map of zero ends the chain: nothing before it matters.
     random_maps(m, STEPS, 1.0);
@@ -142,7 +141,7 @@ static void gronwall_is_its_formula(void **state)
         }
         before = step[k].sigma;
     }
-    CertifyBound bound = gronwall_integral(step, STEPS);
+    FacetCertifyBound bound = gronwall_integral(step, STEPS);
     assert_int_equal(bound.step, -1);
     assert_near(bound.value / outer, 1.0, 1e-6);
     // Without feedback the integral of cosh is sinh.
@@ -156,8 +155,8 @@ static void gronwall_is_its_formula(void **state)
 static void a_toy_system_fills_its_tube(void **state)
 {
     (void)state;
-    const TubeConstants constants = {0.8, 0.3, 0.02};
-    double radius = tube_radius(constants, 2.5), x = 0.0;
+    const FacetTubeConstants constants = {0.8, 0.3, 0.02};
+    double radius = facet_tube_radius(constants, 2.5), x = 0.0;
     assert_near(radius, (0.3 * 2.5 + 0.02) / 0.2, 1e-14);
     for (int t = 0; t < 200; t++) {
         x = constants.lambda * x + constants.b_kappa * 2.5 + constants.w;
@@ -165,8 +164,8 @@ static void a_toy_system_fills_its_tube(void **state)
     }
     assert_near(x / radius, 1.0, 1e-12);
     // The paper: race3/standard with eps_s = 15.4 and C_LTV = 4.04 gives 31.3 m.
-    assert_near(tube_radius(tube_paper_constants(), 15.4 * 4.04), 31.3, 0.1);
-    assert_true(isinf(tube_radius((TubeConstants){1.0, 0.1, 0.1}, 1.0)));
+    assert_near(facet_tube_radius(facet_tube_paper_constants(), 15.4 * 4.04), 31.3, 0.1);
+    assert_true(isinf(facet_tube_radius((FacetTubeConstants){1.0, 0.1, 0.1}, 1.0)));
 }
 
 int main(void)

@@ -1,30 +1,30 @@
 // The statistical certificate on a small course: counts, bounds, threads, and refusals.
+#include "base/status.h"
+#include "certify/passage.h"
 #include "testing.h"
 
-#include "certify/passage.h"
-
-static Race *open_race(int threads)
+static FacetRace *open_race(int threads)
 {
-    const RaceOptions options = {
+    const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = threads};
-    Race *race;
-    assert_ok(race_open(&race, &options));
+    FacetRace *race;
+    assert_ok(facet_race_open(&race, &options));
     return race;
 }
 
 // The expert's plan moved sideways, by 1.5 m where the seed is odd.
-static Status plan_by_seed(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task,
-                           uint64_t seed, void *context)
+static FacetStatus plan_by_seed(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                                FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)context;
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     TRY(expert.plan(chunk, race, task, seed, NULL));
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].pos.y += seed % 2 ? 1.5 : 0.0;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.y += seed % 2 ? 1.5 : 0.0;
     return status_ok();
 }
 
-static Status plan_nothing(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task,
-                           uint64_t seed, void *context)
+static FacetStatus plan_nothing(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                                FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)race, (void)task, (void)context, (void)chunk;
     return status_fail("no plan for seed %d", (int)seed);
@@ -33,12 +33,12 @@ static Status plan_nothing(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, Co
 static void the_expert_passes_in_calm_air(void **state)
 {
     (void)state;
-    Race *race = open_race(2);
-    CourseTask tasks[4];
+    FacetRace *race = open_race(2);
+    FacetCourseTask tasks[4];
     PassageResult results[4];
-    int count = race_feasible_tasks(tasks, race);
+    int count = facet_race_feasible_tasks(tasks, race);
     PassageOptions options = passage_defaults();
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     options.samples = 5;
     options.start_spread = options.gust_speed = 0.0;
     options.speed_least = 1.0;
@@ -50,22 +50,22 @@ static void the_expert_passes_in_calm_air(void **state)
         for (int g = 0; g < results[t].gate_count; g++)
             assert_near(results[t].gate_lower[g], pow(0.05, 0.2), 1e-12);
     }
-    race_close(race);
+    facet_race_close(race);
 }
 
 static void half_of_the_plans_miss(void **state)
 {
     (void)state;
-    Race *race = open_race(2);
-    CourseTask task;
+    FacetRace *race = open_race(2);
+    FacetCourseTask task;
     PassageResult result;
     PassageOptions options = passage_defaults();
-    Planner planner = {.name = "odd", .plan = plan_by_seed};
+    FacetPlanner planner = {.name = "odd", .plan = plan_by_seed};
     options.samples = 8;
     options.confidence = 0.9;
     options.start_spread = 0.05;
     options.gust_speed = 0.1;
-    assert_ok(course_find_task(&task, race->course, "straight/large"));
+    assert_ok(facet_course_find_task(&task, race->course, "straight/large"));
     assert_int_equal(passage_plan_seed(&options, 3), 3);
     assert_ok(passage_certify(&result, race, &planner, &task, 1, &options, NULL));
     assert_int_equal(result.clear, 4);
@@ -75,7 +75,7 @@ static void half_of_the_plans_miss(void **state)
     const double choose[] = {1.0, 8.0, 28.0, 56.0};
     for (int i = 0; i < 4; i++) below += choose[i] * pow(p, i) * pow(1.0 - p, 8 - i);
     assert_near(1.0 - below, 0.1, 1e-10);
-    race_close(race);
+    facet_race_close(race);
 }
 
 static void rollouts_differ_and_threads_do_not_matter(void **state)
@@ -83,11 +83,11 @@ static void rollouts_differ_and_threads_do_not_matter(void **state)
     (void)state;
     PassageResult results[2][4];
     for (int k = 0; k < 2; k++) {
-        Race *race = open_race(1 + 2 * k);
-        CourseTask tasks[4];
+        FacetRace *race = open_race(1 + 2 * k);
+        FacetCourseTask tasks[4];
         PassageOptions options = passage_defaults();
-        Planner expert = race_expert();
-        int count = race_feasible_tasks(tasks, race);
+        FacetPlanner expert = facet_race_expert();
+        int count = facet_race_feasible_tasks(tasks, race);
         options.samples = 12;
         options.start_spread = 0.4; // enough that some miss
         options.gust_speed = 3.0;
@@ -95,7 +95,7 @@ static void rollouts_differ_and_threads_do_not_matter(void **state)
         int clear = 0;
         for (int t = 0; t < count; t++) clear += results[k][t].clear;
         assert_true(clear > 0 && clear < 12 * count);
-        race_close(race);
+        facet_race_close(race);
     }
     assert_memory_equal(results[0], results[1], sizeof results[0]);
 }
@@ -103,11 +103,11 @@ static void rollouts_differ_and_threads_do_not_matter(void **state)
 static void bad_options_and_plans_get_one_line(void **state)
 {
     (void)state;
-    Race *race = open_race(1);
-    CourseTask task = {0, 0};
+    FacetRace *race = open_race(1);
+    FacetCourseTask task = {0, 0};
     PassageResult result;
     PassageOptions options = passage_defaults();
-    Planner expert = race_expert(), broken = {.name = "broken", .plan = plan_nothing};
+    FacetPlanner expert = facet_race_expert(), broken = {.name = "broken", .plan = plan_nothing};
     const double wrong[] = {0.0, 1.0, -0.5, NAN};
     for (int i = 0; i < 4; i++) {
         options.confidence = wrong[i];
@@ -120,7 +120,7 @@ static void bad_options_and_plans_get_one_line(void **state)
     options.samples = 3;
     assert_refused(passage_certify(&result, race, &broken, &task, 1, &options, NULL),
                    "no plan for seed 0");
-    race_close(race);
+    facet_race_close(race);
 }
 
 int main(void)

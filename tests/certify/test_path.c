@@ -2,31 +2,30 @@
 // clipping, the mismatch of composed and joint; the same bits on any number of threads; refusals.
 #define FACET_REAL_DOUBLE
 #include "certify/chain.h"
+#include "linalg/spectrum.h"
 
-#include "math/spectrum.h"
-
-#include <facet/certify.h>
+#include <facet_study/certify.h>
 
 enum { STEPS = 7, N = TINY_SIZE };
 
 typedef struct Fixture {
-    Policy *policy;
-    ThreadPool *pool;
+    FacetPolicy *policy;
+    FacetPool *pool;
     PathTracer *tracer;
     Sampler *sampler; // in double
     SamplerPlan plan;
     double *params;
-    FactorTask task;
+    FacetFactorTask task;
     int z[2];
 } Fixture;
 
 static void setup(Fixture *f, double clip, int threads)
 {
-    f->policy = tiny_policy(POLICY_FACTORED);
+    f->policy = tiny_policy(FACET_POLICY_FACTORED);
     f->policy->clip = clip;
     f->task = task_of(f->policy->space, "b/m");
     f->z[0] = f->task.value[0], f->z[1] = f->task.value[1];
-    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(facet_pool_create(&f->pool, threads));
     assert_ok(path_tracer_create(&f->tracer, f->policy, STEPS, f->pool));
     assert_ok(sampler_create(&f->sampler, f->policy->net, 1));
     size_t size = f->policy->net->table.size;
@@ -47,8 +46,8 @@ static void teardown(Fixture *f)
     free(f->params);
     sampler_free(f->sampler);
     path_tracer_destroy(f->tracer);
-    pool_destroy(f->pool);
-    policy_destroy(f->policy);
+    facet_pool_destroy(f->pool);
+    facet_policy_destroy(f->policy);
 }
 
 static void step_in_double(double *next, const Fixture *f, const double *a, int k, Composition how)
@@ -147,9 +146,9 @@ static void the_plans_are_the_samplers(void **state)
     assert_ok(path_trace(&path, f.tracer, f.task, 6, NULL));
     for (int joint = 0; joint < 2; joint++) {
         double plan[N], ours[N];
-        const PolicySampling how = {
-            .mode = joint ? POLICY_JOINT : POLICY_COMPOSED, .steps = STEPS, .seed = 6};
-        assert_ok(policy_sample(plan, f.policy, &f.task, 1, &how, f.pool));
+        const FacetPolicySampling how = {
+            .mode = joint ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED, .steps = STEPS, .seed = 6};
+        assert_ok(facet_policy_sample(plan, f.policy, &f.task, 1, &how, f.pool));
         normalizer_invert(ours, f.policy->normalizer,
                           joint ? path->joint_end : path->nominal + (size_t)STEPS * N, TINY_T);
         for (int i = 0; i < N; i++) assert_true(ours[i] == plan[i]);
@@ -160,17 +159,18 @@ static void the_plans_are_the_samplers(void **state)
 static void the_same_bits_on_any_number_of_threads(void **state)
 {
     (void)state;
-    PlanCertificate first;
+    FacetPlanCertificate first;
     memset(&first, 0, sizeof first);
     for (int threads = 1; threads <= 3; threads++) {
-        Policy *policy = tiny_policy(POLICY_FACTORED);
-        ThreadPool *pool;
-        Certifier *certifier;
-        PlanCertificate certificate;
+        FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+        FacetPool *pool;
+        FacetCertifier *certifier;
+        FacetPlanCertificate certificate;
         memset(&certificate, 0, sizeof certificate);
-        assert_ok(pool_create(&pool, threads));
-        assert_ok(certifier_create(&certifier, policy, STEPS, pool));
-        assert_ok(certifier_plan(&certificate, certifier, task_of(policy->space, "b/m"), 1, NULL));
+        assert_ok(facet_pool_create(&pool, threads));
+        assert_ok(facet_certifier_create(&certifier, policy, STEPS, pool));
+        assert_ok(
+            facet_certifier_plan(&certificate, certifier, task_of(policy->space, "b/m"), 1, NULL));
         if (threads == 1) first = certificate;
         assert_true(certificate.ltv.value == first.ltv.value && first.ltv.step == -1);
         assert_true(certificate.ode.value == first.ode.value && first.ode.step == -1);
@@ -182,41 +182,43 @@ static void the_same_bits_on_any_number_of_threads(void **state)
         assert_true(first.path.value <= first.ltv.value * first.eps_s);
         assert_true(first.ltv.value <= first.product.value);
         assert_near(first.amplification * first.eps_s, first.actual, 1e-15);
-        certifier_destroy(certifier);
-        pool_destroy(pool);
-        policy_destroy(policy);
+        facet_certifier_destroy(certifier);
+        facet_pool_destroy(pool);
+        facet_policy_destroy(policy);
     }
 }
 
 static void what_has_no_certificate_is_refused(void **state)
 {
     (void)state;
-    static const PolicyMethod methods[] = {POLICY_BASELINE, POLICY_KNET};
+    static const FacetPolicyMethod methods[] = {FACET_POLICY_BASELINE, FACET_POLICY_KNET};
     static const char *const words[] = {"no factors", "no network that sees several"};
-    ThreadPool *pool;
-    Certifier *certifier;
-    PlanCertificate certificate;
-    assert_ok(pool_create(&pool, 1));
+    FacetPool *pool;
+    FacetCertifier *certifier;
+    FacetPlanCertificate certificate;
+    assert_ok(facet_pool_create(&pool, 1));
     for (int i = 0; i < 2; i++) {
-        Policy *policy = tiny_policy(methods[i]);
-        assert_refused(certifier_create(&certifier, policy, 5, pool), words[i]);
+        FacetPolicy *policy = tiny_policy(methods[i]);
+        assert_refused(facet_certifier_create(&certifier, policy, 5, pool), words[i]);
         assert_null(certifier);
-        policy_destroy(policy);
+        facet_policy_destroy(policy);
     }
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    assert_refused(certifier_create(&certifier, policy, 21, pool), "20");
-    assert_ok(certifier_create(&certifier, policy, 5, pool));
-    assert_refused(certifier_plan(&certificate, certifier, task_of(policy->space, "c/m"), 1, NULL),
-                   "never saw track 'c'");
-    assert_refused(certifier_look(certifier, (const uint8_t[]){0}), "does not see");
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    assert_refused(facet_certifier_create(&certifier, policy, 21, pool), "20");
+    assert_ok(facet_certifier_create(&certifier, policy, 5, pool));
+    assert_refused(
+        facet_certifier_plan(&certificate, certifier, task_of(policy->space, "c/m"), 1, NULL),
+        "never saw track 'c'");
+    assert_refused(facet_certifier_look(certifier, (const uint8_t[]){0}), "does not see");
     policy->params[0][tensor_find(&policy->net->table, "out.bias")->offset] = NAN;
-    certifier_destroy(certifier);
-    assert_ok(certifier_create(&certifier, policy, 5, pool));
-    assert_refused(certifier_plan(&certificate, certifier, task_of(policy->space, "b/m"), 1, NULL),
-                   "step 1 of 5");
-    certifier_destroy(certifier);
-    policy_destroy(policy);
-    pool_destroy(pool);
+    facet_certifier_destroy(certifier);
+    assert_ok(facet_certifier_create(&certifier, policy, 5, pool));
+    assert_refused(
+        facet_certifier_plan(&certificate, certifier, task_of(policy->space, "b/m"), 1, NULL),
+        "step 1 of 5");
+    facet_certifier_destroy(certifier);
+    facet_policy_destroy(policy);
+    facet_pool_destroy(pool);
 }
 
 int main(void)

@@ -2,20 +2,19 @@
 // central differences in double, the plans are the runner's, and bounds hold in the data's units
 // too; the same bits on any number of threads; refusals.
 #define FACET_REAL_DOUBLE
+#include "base/rng.h"
 #include "certify/chain.h"
-
 #include "certify/ltv.h"
 #include "policy/sight.h"
 
-#include <facet/certify.h>
-#include <facet/rng.h>
+#include <facet_study/certify.h>
 
 enum { STEPS = 7, T = TINY_T, D = TINY_D, N = TINY_SIZE, FEATURES = 6 };
 
 typedef struct Fixture {
-    Policy *policy;
-    ThreadPool *pool;
-    FactorTask task;
+    FacetPolicy *policy;
+    FacetPool *pool;
+    FacetFactorTask task;
     int z[2];
     uint8_t frame[TINY_FRAME];
     double context[FEATURES]; // its features
@@ -25,11 +24,11 @@ static void setup(Fixture *f, double knee, int threads)
 {
     float features[FEATURES];
     Sight *sight;
-    f->policy = tiny_policy_with(POLICY_FACTORED, FEATURES);
+    f->policy = tiny_policy_with(FACET_POLICY_FACTORED, FEATURES);
     f->policy->normalizer->knee = knee;
     f->task = task_of(f->policy->space, "b/m");
     f->z[0] = f->task.value[0], f->z[1] = f->task.value[1];
-    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(facet_pool_create(&f->pool, threads));
     fill_frames(f->frame, 1, 1);
     assert_ok(
         sight_create(&sight, f->policy->encoder, f->policy->encoder_params, 1, threads, f->pool));
@@ -40,8 +39,8 @@ static void setup(Fixture *f, double knee, int threads)
 
 static void teardown(Fixture *f)
 {
-    pool_destroy(f->pool);
-    policy_destroy(f->policy);
+    facet_pool_destroy(f->pool);
+    facet_policy_destroy(f->policy);
 }
 
 // ---- Against the sampler in double --------------------------------------------------------------
@@ -54,7 +53,7 @@ typedef struct Double {
 
 static void begin_double(Double *d, const Fixture *f)
 {
-    const Policy *policy = f->policy;
+    const FacetPolicy *policy = f->policy;
     size_t size = policy->net->table.size;
     assert_ok(sampler_create(&d->sampler, policy->net, 1));
     d->params = calloc(size, sizeof *d->params);
@@ -147,59 +146,60 @@ static void the_plans_are_the_runners(void **state)
 {
     (void)state;
     Fixture f;
-    Certifier *certifier;
-    PolicyRunner *runner;
-    PlanCertificate certificate;
+    FacetCertifier *certifier;
+    FacetPolicyRunner *runner;
+    FacetPlanCertificate certificate;
     const uint64_t number = 77;
     setup(&f, 0.4, 2);
-    assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
-    assert_ok(policy_runner_create(&runner, f.policy, 1, 2));
-    assert_ok(certifier_look(certifier, f.frame));
+    assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
+    assert_ok(facet_policy_runner_create(&runner, f.policy, 1, 2));
+    assert_ok(facet_certifier_look(certifier, f.frame));
     for (int numbered = 0; numbered < 2; numbered++) {
         if (numbered)
-            assert_ok(certifier_plan_from(&certificate, certifier, f.task, 6, number, NULL));
+            assert_ok(facet_certifier_plan_from(&certificate, certifier, f.task, 6, number, NULL));
         else
-            assert_ok(certifier_plan(&certificate, certifier, f.task, 6, NULL));
+            assert_ok(facet_certifier_plan(&certificate, certifier, f.task, 6, NULL));
         for (int joint = 0; joint < 2; joint++) {
             double plan[N], ours[N];
-            const PolicySampling how = {.mode = joint ? POLICY_JOINT : POLICY_COMPOSED,
-                                        .steps = STEPS,
-                                        .seed = 6,
-                                        .numbers = numbered ? &number : NULL};
-            assert_ok(policy_runner_sample(plan, runner, &f.task, f.frame, 1, &how, f.pool));
+            const FacetPolicySampling how = {.mode =
+                                                 joint ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED,
+                                             .steps = STEPS,
+                                             .seed = 6,
+                                             .numbers = numbered ? &number : NULL};
+            assert_ok(facet_policy_runner_sample(plan, runner, &f.task, f.frame, 1, &how, f.pool));
             if (joint)
-                certifier_joint_actions(ours, certifier);
+                facet_certifier_joint_actions(ours, certifier);
             else
-                certifier_actions(ours, certifier);
+                facet_certifier_actions(ours, certifier);
             for (int i = 0; i < N; i++) assert_true(ours[i] == plan[i]);
         }
     }
-    policy_runner_destroy(runner);
-    certifier_destroy(certifier);
+    facet_policy_runner_destroy(runner);
+    facet_certifier_destroy(certifier);
     teardown(&f);
 }
 
 static void a_frame_decides_at_any_number_of_threads(void **state)
 {
     (void)state;
-    PlanCertificate first[2];
+    FacetPlanCertificate first[2];
     for (int threads = 1; threads <= 3; threads++) {
         Fixture f;
-        Certifier *certifier;
+        FacetCertifier *certifier;
         setup(&f, 0.0, threads);
-        assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
+        assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
         for (int i = 0; i < 2; i++) {
-            PlanCertificate c;
+            FacetPlanCertificate c;
             fill_frames(f.frame, 1, 1 + i);
-            assert_ok(certifier_look(certifier, f.frame));
-            assert_ok(certifier_plan(&c, certifier, f.task, 1, NULL));
+            assert_ok(facet_certifier_look(certifier, f.frame));
+            assert_ok(facet_certifier_plan(&c, certifier, f.task, 1, NULL));
             if (threads == 1) first[i] = c;
             assert_true(c.ltv.value == first[i].ltv.value && c.ltv.step == -1);
             assert_true(c.path.value == first[i].path.value && c.eps_s == first[i].eps_s);
             assert_true(c.linear == first[i].linear && c.actual == first[i].actual);
             assert_true(c.linear <= c.path.value && c.path.value <= c.ltv.value * c.eps_s);
         }
-        certifier_destroy(certifier);
+        facet_certifier_destroy(certifier);
         teardown(&f);
     }
     assert_true(first[0].ltv.value != first[1].ltv.value);
@@ -212,13 +212,13 @@ static void the_bound_of_a_row_is_below_that_of_the_plan(void **state)
 {
     (void)state;
     Fixture f;
-    Certifier *certifier;
-    PlanCertificate c;
+    FacetCertifier *certifier;
+    FacetPlanCertificate c;
     static double scratch[2 * N * N + (2 * N + 4) * N];
     setup(&f, 0.0, 1);
-    assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
-    assert_ok(certifier_look(certifier, f.frame));
-    assert_ok(certifier_plan(&c, certifier, f.task, 2, NULL));
+    assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
+    assert_ok(facet_certifier_look(certifier, f.frame));
+    assert_ok(facet_certifier_plan(&c, certifier, f.task, 2, NULL));
     const DenoisingPath *path = certifier_path(certifier);
     assert_near(ltv_rows_bound(path, scratch, 0, N).value / c.path.value, 1.0, 1e-10);
     // To first order: e_{k+1} = M_k e_k + c2 d eps_k.
@@ -230,12 +230,12 @@ static void the_bound_of_a_row_is_below_that_of_the_plan(void **state)
             e[i] = next[i] + path->step[k].c2 * path->mismatch[(size_t)k * N + i];
     }
     for (int row = 0; row < T; row++) {
-        CertifyBound bound = certifier_row_bound(certifier, row);
+        FacetCertifyBound bound = facet_certifier_row_bound(certifier, row);
         double moved = hypot(e[row * D], e[row * D + 1]);
         assert_int_equal(bound.step, -1);
         assert_true(moved <= bound.value && bound.value < c.path.value);
     }
-    certifier_destroy(certifier);
+    facet_certifier_destroy(certifier);
     teardown(&f);
 }
 
@@ -246,18 +246,18 @@ static void the_reach_covers_the_radius(void **state)
     static const double knees[] = {0.0, 0.4};
     for (int k = 0; k < 2; k++) {
         Fixture f;
-        Certifier *certifier;
-        PlanCertificate c;
+        FacetCertifier *certifier;
+        FacetPlanCertificate c;
         setup(&f, knees[k], 1);
         f.policy->clip = 20.0;
-        assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
-        assert_ok(certifier_look(certifier, f.frame));
-        assert_ok(certifier_plan(&c, certifier, f.task, 2, NULL));
+        assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
+        assert_ok(facet_certifier_look(certifier, f.frame));
+        assert_ok(facet_certifier_plan(&c, certifier, f.task, 2, NULL));
         const DenoisingPath *path = certifier_path(certifier);
         const double *y = path->nominal + (size_t)STEPS * N, radius = 0.3;
-        double reach = certifier_row_reach(certifier, 0, radius), x[D], most = 0.0;
+        double reach = facet_certifier_row_reach(certifier, 0, radius), x[D], most = 0.0;
         normalizer_invert(x, f.policy->normalizer, y, 1);
-        Rng rng = rng_make(5, 5);
+        FacetRng rng = rng_make(5, 5);
         for (int trial = 0; trial < 3000; trial++) {
             double way[D], moved[D], norm = 0.0, far = 0.0;
             for (int i = 0; i < D; i++) way[i] = rng_normal(&rng);
@@ -269,13 +269,13 @@ static void the_reach_covers_the_radius(void **state)
         }
         assert_true(most <= reach * (1.0 + 1e-12));
         assert_true(reach < (knees[k] > 0.0 ? 2.0 : 1.01) * most); // and is not far above it
-        assert_near(certifier_row_reach(certifier, 0, 0.0), 0.0, 0.0);
+        assert_near(facet_certifier_row_reach(certifier, 0, 0.0), 0.0, 0.0);
         // Past the clip there is none; without a clip there is.
-        assert_true(isinf(certifier_row_reach(certifier, 0, 20.5)));
+        assert_true(isinf(facet_certifier_row_reach(certifier, 0, 20.5)));
         f.policy->clip = 0.0;
-        assert_true(isfinite(certifier_row_reach(certifier, 0, 20.5)));
-        assert_true(isinf(certifier_row_reach(certifier, 0, nan(""))));
-        certifier_destroy(certifier);
+        assert_true(isfinite(facet_certifier_row_reach(certifier, 0, 20.5)));
+        assert_true(isinf(facet_certifier_row_reach(certifier, 0, nan(""))));
+        facet_certifier_destroy(certifier);
         teardown(&f);
     }
 }
@@ -286,21 +286,21 @@ static void what_has_no_certificate_is_refused(void **state)
 {
     (void)state;
     Fixture f;
-    Certifier *certifier;
-    PlanCertificate certificate;
-    CertifyDiagnostics diagnostics;
+    FacetCertifier *certifier;
+    FacetPlanCertificate certificate;
+    FacetCertifyDiagnostics diagnostics;
     double actions[N] = {0};
     setup(&f, 0.0, 1);
-    assert_ok(certifier_create(&certifier, f.policy, STEPS, f.pool));
-    assert_refused(certifier_plan(&certificate, certifier, f.task, 1, NULL),
+    assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
+    assert_refused(facet_certifier_plan(&certificate, certifier, f.task, 1, NULL),
                    "the policy sees: expected a frame of its camera before a plan");
-    certifier_destroy(certifier);
+    facet_certifier_destroy(certifier);
     assert_refused(
-        certify_diagnostics(&diagnostics, f.policy, &f.task, actions, 1, 5, 1, f.pool, NULL),
+        facet_certify_diagnostics(&diagnostics, f.policy, &f.task, actions, 1, 5, 1, f.pool, NULL),
         "a policy that sees has no certificate without a frame");
-    Policy *baseline = tiny_policy_with(POLICY_BASELINE, FEATURES);
-    assert_refused(certifier_create(&certifier, baseline, STEPS, f.pool), "no factors");
-    policy_destroy(baseline);
+    FacetPolicy *baseline = tiny_policy_with(FACET_POLICY_BASELINE, FEATURES);
+    assert_refused(facet_certifier_create(&certifier, baseline, STEPS, f.pool), "no factors");
+    facet_policy_destroy(baseline);
     teardown(&f);
 }
 

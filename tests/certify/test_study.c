@@ -1,40 +1,40 @@
 // A study of certificates on a small course: the same whether it is done in one go or resumed, the
 // file that results wait in, and the records of gates.
-#include "policy/waves.h"
-
 #include "certify/study.h"
 #include "policy/parts.h"
+#include "policy/waves.h"
 
+#include <facet_study/train.h>
 #include <unistd.h>
 
 enum { STEPS = 4 };
 
-static Race *race;
-static Policy *policy;
-static CourseTask tasks[4];
+static FacetRace *race;
+static FacetPolicy *policy;
+static FacetCourseTask tasks[4];
 
 static int open_study(void **state)
 {
     if (enter_folder(state) != 0) return -1;
-    const RaceOptions options = {
+    const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
-    DemoOptions demos = demo_defaults();
-    TrainOptions training = tiny_training();
-    TrainSummary summary;
+    FacetDemoOptions demos = facet_demo_defaults();
+    FacetTrainOptions training = tiny_training();
+    FacetTrainSummary summary;
     demos.rollouts = 2;
     training.epochs = 1;
-    assert_ok(race_open(&race, &options));
-    assert_ok(race_write_demos("demos.h5", race, &demos, true));
-    assert_ok(policy_train(&summary, "demos.h5", "policy", &training));
-    assert_ok(policy_load(&policy, "policy"));
-    assert_int_equal(race_feasible_tasks(tasks, race), 4);
+    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, true));
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(facet_policy_load(&policy, "policy"));
+    assert_int_equal(facet_race_feasible_tasks(tasks, race), 4);
     return 0;
 }
 
 static int close_study(void **state)
 {
-    policy_destroy(policy);
-    race_close(race);
+    facet_policy_destroy(policy);
+    facet_race_close(race);
     return leave_folder(state);
 }
 
@@ -66,15 +66,15 @@ static void assert_same_record(const CertifyRecord *a, const CertifyRecord *b)
 }
 
 // What the study should find of a plan.
-static PlanCertificate plan_of(int steps, uint64_t seed)
+static FacetPlanCertificate plan_of(int steps, uint64_t seed)
 {
-    Certifier *certifier;
-    PlanCertificate plan;
-    FactorTask task;
-    assert_ok(race_policy_task(&task, policy, race, tasks[0]));
-    assert_ok(certifier_create(&certifier, policy, steps, race->pool));
-    assert_ok(certifier_plan(&plan, certifier, task, seed, NULL));
-    certifier_destroy(certifier);
+    FacetCertifier *certifier;
+    FacetPlanCertificate plan;
+    FacetFactorTask task;
+    assert_ok(facet_race_policy_task(&task, policy, race, tasks[0]));
+    assert_ok(facet_certifier_create(&certifier, policy, steps, race->pool));
+    assert_ok(facet_certifier_plan(&plan, certifier, task, seed, NULL));
+    facet_certifier_destroy(certifier);
     return plan;
 }
 
@@ -114,7 +114,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
     for (int i = 0; i < 3; i++) {
         const CertifyRecord *record = study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
         assert_non_null(record);
-        PlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
+        FacetPlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
         assert_true(record->plan.ltv.value == plan.ltv.value && record->plan.ltv.step == -1);
         assert_true(record->plan.eps_s == plan.eps_s && record->plan.linear == plan.linear);
         if (i > 0) assert_int_equal(record->gate_count, 0); // only the first seed's plan has them
@@ -133,13 +133,13 @@ static void a_study_goes_on_where_it_stopped(void **state)
 static void what_cannot_be_sampled_is_recorded(void **state)
 {
     (void)state;
-    Policy *broken;
+    FacetPolicy *broken;
     CertifyStudy study;
     CertifyRecord *back;
     int count;
     CertifyOptions options = small_study();
     options.state = "broken.state";
-    assert_ok(policy_load(&broken, "policy"));
+    assert_ok(facet_policy_load(&broken, "policy"));
     size_t bias = tensor_find(&broken->net->table, "out.bias")->offset;
     broken->params[0][bias] = NAN;
     assert_ok(certify_study(&study, race, broken, &options));
@@ -151,23 +151,23 @@ static void what_cannot_be_sampled_is_recorded(void **state)
     assert_same_record(&back[0], &study.records[0]);
     free(back);
     certify_study_free(&study);
-    policy_destroy(broken);
+    facet_policy_destroy(broken);
     unlink("broken.state");
 }
 
 static void policies_have_names_of_their_own(void **state)
 {
     (void)state;
-    Policy *other;
+    FacetPolicy *other;
     char first[24], second[24];
-    assert_ok(policy_load(&other, "policy"));
+    assert_ok(facet_policy_load(&other, "policy"));
     study_policy_name(first, policy);
     study_policy_name(second, other);
     assert_string_equal(first, second);
     other->params[0][5] += 1e-6f;
     study_policy_name(second, other);
     assert_string_not_equal(first, second);
-    policy_destroy(other);
+    facet_policy_destroy(other);
 }
 
 int main(void)

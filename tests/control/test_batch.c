@@ -1,27 +1,25 @@
 // The batched carrot and controller against the scalar, double-precision ones.
-#include "testing.h"
-
+#include "base/rng.h"
 #include "control/lanes.h"
-
-#include <facet/rng.h>
+#include "testing.h"
 
 #include <stdlib.h>
 
-static Vec3 random_vec3(Rng *rng, double size)
+static FacetVec3 random_vec3(FacetRng *rng, double size)
 {
     double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
     return vec3(x, y, rng_range(rng, -size, size));
 }
 
-static void set3(Lanes3 *out, int lane, Vec3 v)
+static void set3(Lanes3 *out, int lane, FacetVec3 v)
 {
     out->x[lane] = (float)v.x, out->y[lane] = (float)v.y, out->z[lane] = (float)v.z;
 }
 
-static ControlPreset race(void)
+static FacetControlPreset race(void)
 {
-    ControlPreset preset;
-    assert_ok(control_preset(&preset, "race"));
+    FacetControlPreset preset;
+    assert_ok(facet_control_preset(&preset, "race"));
     return preset;
 }
 
@@ -44,12 +42,12 @@ static void test_sincos(void **unused)
 // ---- Controller -------------------------------------------------------------------------------
 
 // Compares the wrenches of eight states; tolerances are relative to the wrench's own size.
-static void check_control(const QuadState states[BATCH_LANES], const Setpoint targets[BATCH_LANES],
-                          double tolerance)
+static void check_control(const FacetQuadState states[BATCH_LANES],
+                          const FacetSetpoint targets[BATCH_LANES], double tolerance)
 {
-    ControlPreset preset = race();
-    QuadParams params = quad_params_default();
-    QuadModel model = quad_model(&params, 1.0 / QUAD_RATE);
+    FacetControlPreset preset = race();
+    FacetQuadParams params = facet_quad_params_default();
+    FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     QuadBatchModel numbers = quad_batch_model(&model);
     QuadBatch batch;
     SetpointLanes to;
@@ -63,15 +61,15 @@ static void check_control(const QuadState states[BATCH_LANES], const Setpoint ta
     Lanes force, torque[3];
     se3_lanes_control(&force, torque, &preset.gains, &numbers, &batch, &to);
     for (int lane = 0; lane < BATCH_LANES; lane++) {
-        Se3Output want;
+        FacetSe3Output want;
         // The same inputs: the lanes' own rounding of them is not what is tested.
-        QuadState state = quad_batch_get(&batch, lane);
-        Setpoint target = {
+        FacetQuadState state = quad_batch_get(&batch, lane);
+        FacetSetpoint target = {
             .pos = {(double)to.pos.x[lane], (double)to.pos.y[lane], (double)to.pos.z[lane]},
             .vel = {(double)to.vel.x[lane], (double)to.vel.y[lane], (double)to.vel.z[lane]},
             .acc = {(double)to.acc.x[lane], (double)to.acc.y[lane], (double)to.acc.z[lane]},
             .yaw = (double)to.yaw[lane]};
-        se3_control(&want, &preset.gains, &params, &state, &target);
+        facet_se3_control(&want, &preset.gains, &params, &state, &target);
         double size = 1.0 + vec3_norm(want.wrench.torque);
         assert_near((double)force[lane], want.wrench.force,
                     tolerance * (1.0 + fabs(want.wrench.force)));
@@ -84,20 +82,20 @@ static void check_control(const QuadState states[BATCH_LANES], const Setpoint ta
 static void test_controller_in_any_attitude(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(21, 0);
+    FacetRng rng = rng_make(21, 0);
     for (int round = 0; round < 500; round++) {
-        QuadState states[BATCH_LANES];
-        Setpoint targets[BATCH_LANES];
+        FacetQuadState states[BATCH_LANES];
+        FacetSetpoint targets[BATCH_LANES];
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            states[lane] = (QuadState){.pos_world = random_vec3(&rng, 10.0),
-                                       .attitude = quat_exp(random_vec3(&rng, 1.8)),
-                                       .vel_world = random_vec3(&rng, 8.0),
-                                       .omega_body = random_vec3(&rng, 8.0)};
+            states[lane] = (FacetQuadState){.pos_world = random_vec3(&rng, 10.0),
+                                            .attitude = quat_exp(random_vec3(&rng, 1.8)),
+                                            .vel_world = random_vec3(&rng, 8.0),
+                                            .omega_body = random_vec3(&rng, 8.0)};
             targets[lane] =
-                (Setpoint){.pos = vec3_add(states[lane].pos_world, random_vec3(&rng, 1.5)),
-                           .vel = vec3_add(states[lane].vel_world, random_vec3(&rng, 1.5)),
-                           .acc = random_vec3(&rng, 2.0),
-                           .yaw = rng_range(&rng, -12.0, 12.0)};
+                (FacetSetpoint){.pos = vec3_add(states[lane].pos_world, random_vec3(&rng, 1.5)),
+                                .vel = vec3_add(states[lane].vel_world, random_vec3(&rng, 1.5)),
+                                .acc = random_vec3(&rng, 2.0),
+                                .yaw = rng_range(&rng, -12.0, 12.0)};
         }
         check_control(states, targets, 2e-4);
     }
@@ -107,12 +105,12 @@ static void test_controller_in_any_attitude(void **unused)
 static void test_controller_guards(void **unused)
 {
     (void)unused;
-    double gravity = quad_params_default().gravity;
-    QuadState states[BATCH_LANES];
-    Setpoint targets[BATCH_LANES];
+    double gravity = facet_quad_params_default().gravity;
+    FacetQuadState states[BATCH_LANES];
+    FacetSetpoint targets[BATCH_LANES];
     for (int lane = 0; lane < BATCH_LANES; lane++) {
-        states[lane] = (QuadState){.attitude = quat_identity()};
-        targets[lane] = (Setpoint){0};
+        states[lane] = (FacetQuadState){.attitude = quat_identity()};
+        targets[lane] = (FacetSetpoint){0};
     }
     // Free fall wanted, level and tilted.
     targets[0].acc = targets[1].acc = vec3(0.0, 0.0, -gravity);
@@ -121,34 +119,34 @@ static void test_controller_guards(void **unused)
     targets[2].acc = targets[3].acc = vec3(5.0, 0.0, -gravity);
     states[3].attitude = quat_exp(vec3(0.1, 0.9, 0.0));
     // Upside down: e_R has no direction, or hardly one.
-    states[4].attitude = (Quat){0.0, 1.0, 0.0, 0.0};
-    states[5].attitude = (Quat){0.0, 0.0, 1.0, 0.0};
-    states[6].attitude = quat_normalize((Quat){0.01, 0.6, 0.8, 0.0});
+    states[4].attitude = (FacetQuat){0.0, 1.0, 0.0, 0.0};
+    states[5].attitude = (FacetQuat){0.0, 0.0, 1.0, 0.0};
+    states[6].attitude = quat_normalize((FacetQuat){0.01, 0.6, 0.8, 0.0});
     check_control(states, targets, 1e-5);
 }
 
 // ---- Carrot -----------------------------------------------------------------------------------
 
 // A winding plan with a loop and turns tighter than the window.
-static Reference winding_plan(double phase)
+static FacetReference winding_plan(double phase)
 {
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         double u = 0.35 * i + phase;
-        chunk[i] =
-            (Keypoint){{0.9 * u + 1.6 * sin(1.9 * u), 2.2 * cos(1.3 * u), 2.0 + 0.8 * sin(0.7 * u)},
-                       3.0 + sin(u)};
+        chunk[i] = (FacetKeypoint){
+            {0.9 * u + 1.6 * sin(1.9 * u), 2.2 * cos(1.3 * u), 2.0 + 0.8 * sin(0.7 * u)},
+            3.0 + sin(u)};
     }
-    Reference reference;
-    assert_ok(reference_from_chunk(&reference, chunk));
+    FacetReference reference;
+    assert_ok(facet_reference_from_chunk(&reference, chunk));
     return reference;
 }
 
 // The scalar carrot at the same progress as a lane. The two may part by a hair where two points of
 // the plan are equally near, so every step starts them from the same place.
-static Carrot carrot_of_lane(const CarrotLanes *carrots, int lane, const Reference *plan)
+static FacetCarrot carrot_of_lane(const CarrotLanes *carrots, int lane, const FacetReference *plan)
 {
-    Carrot carrot = {.arc = (double)carrots->arc[lane]};
+    FacetCarrot carrot = {.arc = (double)carrots->arc[lane]};
     while (carrot.segment < PLAN_SEGMENTS - 1 && plan->arc[carrot.segment + 1] <= carrot.arc)
         carrot.segment++;
     return carrot;
@@ -160,13 +158,13 @@ static Carrot carrot_of_lane(const CarrotLanes *carrots, int lane, const Referen
 static void check_carrot(double offset, double least_progress, uint64_t seed)
 {
     enum { STEPS = 4000 };
-    ControlPreset preset = race();
+    FacetControlPreset preset = race();
     CarrotLanes *carrots = malloc(sizeof *carrots);
-    Reference *plans = malloc(BATCH_LANES * sizeof *plans);
+    FacetReference *plans = malloc(BATCH_LANES * sizeof *plans);
     assert_true(carrots && plans);
-    Rng rng = rng_make(seed, 0);
+    FacetRng rng = rng_make(seed, 0);
     double phases[BATCH_LANES];
-    Vec3 x[BATCH_LANES];
+    FacetVec3 x[BATCH_LANES];
     Lanes pos[3], moved = {0};
     int same = 0;
     carrot_lanes_init(carrots, &preset.carrot);
@@ -176,17 +174,18 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
         carrot_lanes_load(carrots, lane, &plans[lane]);
     }
     for (int step = 0; step < STEPS; step++) {
-        Carrot scalar[BATCH_LANES];
+        FacetCarrot scalar[BATCH_LANES];
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            double s =
-                (double)step / STEPS * REFERENCE_WAYPOINTS + 3.0 * sin(0.01 * step + phases[lane]);
+            double s = (double)step / STEPS * FACET_REFERENCE_WAYPOINTS +
+                       3.0 * sin(0.01 * step + phases[lane]);
             int i = (int)clamp(s, 0.0, PLAN_SEGMENTS - 1);
-            Vec3 on = vec3_lerp(plans[lane].pos[i], plans[lane].pos[i + 1], clamp(s - i, 0.0, 1.0));
+            FacetVec3 on =
+                vec3_lerp(plans[lane].pos[i], plans[lane].pos[i + 1], clamp(s - i, 0.0, 1.0));
             double turn = 0.004 * step + phases[lane];
             pos[0][lane] = (float)(on.x + offset * cos(turn));
             pos[1][lane] = (float)(on.y + offset * sin(1.7 * turn));
             pos[2][lane] = (float)(on.z + 0.5 * offset * sin(turn));
-            Vec3 next = {(double)pos[0][lane], (double)pos[1][lane], (double)pos[2][lane]};
+            FacetVec3 next = {(double)pos[0][lane], (double)pos[1][lane], (double)pos[2][lane]};
             moved[lane] = step ? (float)vec3_distance(next, x[lane]) : 0.0f;
             x[lane] = next;
             scalar[lane] = carrot_of_lane(carrots, lane, &plans[lane]);
@@ -194,7 +193,8 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
         SetpointLanes got;
         carrot_lanes_advance(&got, carrots, pos, &moved, LANES_ALL);
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            Setpoint want = carrot_advance(&scalar[lane], &preset.carrot, &plans[lane], x[lane]);
+            FacetSetpoint want =
+                facet_carrot_advance(&scalar[lane], &preset.carrot, &plans[lane], x[lane]);
             assert_near((double)carrots->distance[lane], scalar[lane].distance, 1e-5);
             if (fabs((double)carrots->arc[lane] - scalar[lane].arc) > 1e-4) continue;
             same++;
@@ -212,7 +212,8 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
     }
     assert_true(same > STEPS * BATCH_LANES * 99 / 100);
     for (int lane = 0; lane < BATCH_LANES; lane++)
-        assert_true((double)carrots->arc[lane] > least_progress * reference_length(&plans[lane]));
+        assert_true((double)carrots->arc[lane] >
+                    least_progress * facet_reference_length(&plans[lane]));
     free(carrots);
     free(plans);
 }

@@ -1,44 +1,43 @@
 // Tests of the carrot: progress, look-ahead, speed on a line, the cut of a circle, loops, the end.
+#include "control/control.h"
 #include "flying.h"
 
-#include <facet/control.h>
+enum { LAST_KEY = FACET_CHUNK_KEYPOINTS - 1 };
 
-enum { LAST_KEY = CHUNK_KEYPOINTS - 1 };
-
-static ControlPreset race_preset(void)
+static FacetControlPreset race_preset(void)
 {
-    ControlPreset preset;
-    assert_ok(control_preset(&preset, "race"));
+    FacetControlPreset preset;
+    assert_ok(facet_control_preset(&preset, "race"));
     return preset;
 }
 
-static Reference straight(Vec3 from, Vec3 to, double speed)
+static FacetReference straight(FacetVec3 from, FacetVec3 to, double speed)
 {
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    Reference reference;
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-        chunk[i] = (Keypoint){vec3_lerp(from, to, (double)i / LAST_KEY), speed};
-    assert_ok(reference_from_chunk(&reference, chunk));
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetReference reference;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        chunk[i] = (FacetKeypoint){vec3_lerp(from, to, (double)i / LAST_KEY), speed};
+    assert_ok(facet_reference_from_chunk(&reference, chunk));
     return reference;
 }
 
 // A circle about the z axis at height 2, from angle 0 on, whose radius may change.
-static Reference spiral(double radius, double radius_end, double turn, double speed)
+static FacetReference spiral(double radius, double radius_end, double turn, double speed)
 {
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    Reference reference;
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetReference reference;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         double u = (double)i / LAST_KEY, r = radius + u * (radius_end - radius);
-        chunk[i] = (Keypoint){{r * cos(turn * u), r * sin(turn * u), 2.0}, speed};
+        chunk[i] = (FacetKeypoint){{r * cos(turn * u), r * sin(turn * u), 2.0}, speed};
     }
-    assert_ok(reference_from_chunk(&reference, chunk));
+    assert_ok(facet_reference_from_chunk(&reference, chunk));
     return reference;
 }
 
-static Vec3 at_arc(const Reference *reference, double arc)
+static FacetVec3 at_arc(const FacetReference *reference, double arc)
 {
     int i = 0;
-    while (i < REFERENCE_WAYPOINTS - 2 && reference->arc[i + 1] < arc) i++;
+    while (i < FACET_REFERENCE_WAYPOINTS - 2 && reference->arc[i + 1] < arc) i++;
     double t = (arc - reference->arc[i]) / (reference->arc[i + 1] - reference->arc[i]);
     return vec3_lerp(reference->pos[i], reference->pos[i + 1], clamp(t, 0.0, 1.0));
 }
@@ -46,18 +45,18 @@ static Vec3 at_arc(const Reference *reference, double arc)
 static void test_progress_is_monotone(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Reference reference = spiral(3.0, 5.0, 9.0, 3.0);
-    Rng rng = rng_make(1, 0);
-    Carrot carrot = {0};
+    FacetControlPreset preset = race_preset();
+    FacetReference reference = spiral(3.0, 5.0, 9.0, 3.0);
+    FacetRng rng = rng_make(1, 0);
+    FacetCarrot carrot = {0};
     double last = 0.0, away = 0.0;
     for (int k = 0; k < 5000; k++) {
         // Wanders about the path, often backwards.
-        away = clamp(away + rng_range(&rng, -0.2, 0.22), 0.0, reference_length(&reference));
-        Vec3 x = vec3_add(at_arc(&reference, away), random_vec3(&rng, 0.8));
-        Setpoint to = carrot_advance(&carrot, &preset.carrot, &reference, x);
+        away = clamp(away + rng_range(&rng, -0.2, 0.22), 0.0, facet_reference_length(&reference));
+        FacetVec3 x = vec3_add(at_arc(&reference, away), random_vec3(&rng, 0.8));
+        FacetSetpoint to = facet_carrot_advance(&carrot, &preset.carrot, &reference, x);
         assert_true(carrot.arc >= last);
-        assert_between(carrot.arc, 0.0, reference_length(&reference));
+        assert_between(carrot.arc, 0.0, facet_reference_length(&reference));
         assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
         // The arc lies on the segment it says, and the distance is that of the point there.
         assert_between(carrot.arc, reference.arc[carrot.segment] - 1e-9,
@@ -72,16 +71,16 @@ static void test_progress_is_monotone(void **unused)
 static void test_nearest_point_against_brute_force(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
+    FacetControlPreset preset = race_preset();
     preset.carrot.window = 2.0;
-    Reference reference = spiral(3.0, 4.0, 4.0, 3.0);
-    Rng rng = rng_make(2, 0);
+    FacetReference reference = spiral(3.0, 4.0, 4.0, 3.0);
+    FacetRng rng = rng_make(2, 0);
     for (int k = 0; k < 200; k++) {
-        double start = rng_range(&rng, 0.0, reference_length(&reference) - 3.0);
-        Vec3 x = vec3_add(at_arc(&reference, start + 0.8), random_vec3(&rng, 0.5));
-        Carrot carrot = {.arc = start};
+        double start = rng_range(&rng, 0.0, facet_reference_length(&reference) - 3.0);
+        FacetVec3 x = vec3_add(at_arc(&reference, start + 0.8), random_vec3(&rng, 0.5));
+        FacetCarrot carrot = {.arc = start};
         while (reference.arc[carrot.segment + 1] < start) carrot.segment++;
-        carrot_advance(&carrot, &preset.carrot, &reference, x);
+        facet_carrot_advance(&carrot, &preset.carrot, &reference, x);
         double best = INFINITY, best_arc = 0.0;
         for (double arc = start; arc < start + 2.0; arc += 1e-3) {
             double distance = vec3_distance(at_arc(&reference, arc), x);
@@ -96,7 +95,7 @@ static void test_nearest_point_against_brute_force(void **unused)
 static void test_locate_within_a_range(void **unused)
 {
     (void)unused;
-    Reference reference = straight(vec3(0, 0, 2), vec3(20, 0, 2), 3.0);
+    FacetReference reference = straight(vec3(0, 0, 2), vec3(20, 0, 2), 3.0);
     static const struct {
         double x, from, to, arc;
     } cases[] = {
@@ -107,8 +106,8 @@ static void test_locate_within_a_range(void **unused)
         {7.0, 9.0, 8.0, 9.0},                               // an empty range is its first point
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Vec3 x = vec3(cases[i].x, 0.4, 2.0);
-        Carrot carrot = carrot_locate(&reference, x, cases[i].from, cases[i].to);
+        FacetVec3 x = vec3(cases[i].x, 0.4, 2.0);
+        FacetCarrot carrot = facet_carrot_locate(&reference, x, cases[i].from, cases[i].to);
         assert_near(carrot.arc, cases[i].arc, 1e-9);
         assert_near(carrot.distance, hypot(cases[i].x - cases[i].arc, 0.4), 1e-9);
         assert_between(carrot.arc, reference.arc[carrot.segment] - 1e-9,
@@ -121,12 +120,12 @@ static void test_locate_within_a_range(void **unused)
 static void test_setpoint_on_a_straight_line(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Reference reference = straight(vec3(0, 0, 2), vec3(30, 0, 2), 4.0);
-    Carrot carrot = {0};
-    Setpoint to = {0};
+    FacetControlPreset preset = race_preset();
+    FacetReference reference = straight(vec3(0, 0, 2), vec3(30, 0, 2), 4.0);
+    FacetCarrot carrot = {0};
+    FacetSetpoint to = {0};
     for (int i = 0; i <= 20; i++)
-        to = carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.5 * i, 0.3, 2.0));
+        to = facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.5 * i, 0.3, 2.0));
     assert_near(carrot.arc, 10.0, 1e-9);
     assert_near(carrot.distance, 0.3, 1e-9);
     assert_vec3_near(to.pos, vec3(10.0, 0.0, 2.0), 1e-9);
@@ -140,19 +139,20 @@ static void test_setpoint_on_a_straight_line(void **unused)
 static void test_look_ahead_is_clamped(void **unused)
 {
     (void)unused;
-    const CarrotParams params = {
+    const FacetCarrotParams params = {
         .lookahead_time = 0.5, .lookahead_min = 1.2, .lookahead_max = 3.0, .window = 1.0};
     const double speeds[] = {0.5, 2.3, 4.0, 5.9, 6.1, 20.0};
     for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++) {
-        Keypoint chunk[CHUNK_KEYPOINTS];
-        Reference reference;
-        for (int i = 0; i < CHUNK_KEYPOINTS; i++)
-            chunk[i] = (Keypoint){{fmin(0.5 * i, 10.0), fmax(0.5 * i - 10.0, 0.0), 2.0}, speeds[k]};
-        assert_ok(reference_from_chunk(&reference, chunk));
-        Carrot carrot = {0};
-        Setpoint to = {0};
+        FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+        FacetReference reference;
+        for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+            chunk[i] =
+                (FacetKeypoint){{fmin(0.5 * i, 10.0), fmax(0.5 * i - 10.0, 0.0), 2.0}, speeds[k]};
+        assert_ok(facet_reference_from_chunk(&reference, chunk));
+        FacetCarrot carrot = {0};
+        FacetSetpoint to = {0};
         for (int i = 0; i <= 94; i++)
-            to = carrot_advance(&carrot, &params, &reference, vec3(0.1 * i, 0.0, 2.0));
+            to = facet_carrot_advance(&carrot, &params, &reference, vec3(0.1 * i, 0.0, 2.0));
         double lookahead = clamp(0.5 * speeds[k], 1.2, 3.0);
         // The waypoints round the corner off by a few centimetres.
         assert_vec3_near(to.pos, vec3(9.4, lookahead - 0.6, 2.0), 0.06);
@@ -162,41 +162,41 @@ static void test_look_ahead_is_clamped(void **unused)
 
 // ---- In closed loop ---------------------------------------------------------------------------
 
-static QuadState moving_start(const QuadModel *model, const Reference *reference)
+static FacetQuadState moving_start(const FacetQuadModel *model, const FacetReference *reference)
 {
-    QuadState state = quad_hover(model, reference->pos[0], reference->yaw[0]);
+    FacetQuadState state = facet_quad_hover(model, reference->pos[0], reference->yaw[0]);
     state.vel_world = reference->vel[0];
     return state;
 }
 
-static void chase(QuadState *state, Carrot *carrot, const QuadModel *model,
-                  const ControlPreset *preset, const Reference *reference)
+static void chase(FacetQuadState *state, FacetCarrot *carrot, const FacetQuadModel *model,
+                  const FacetControlPreset *preset, const FacetReference *reference)
 {
-    Setpoint to = carrot_advance(carrot, &preset->carrot, reference, state->pos_world);
-    Se3Output out;
-    double command[QUAD_MOTORS];
-    se3_control(&out, &preset->gains, &model->params, state, &to);
-    quad_mix(command, model, out.wrench);
-    quad_step(state, model, command, vec3(0, 0, 0));
+    FacetSetpoint to = facet_carrot_advance(carrot, &preset->carrot, reference, state->pos_world);
+    FacetSe3Output out;
+    double command[FACET_QUAD_MOTORS];
+    facet_se3_control(&out, &preset->gains, &model->params, state, &to);
+    facet_quad_mix(command, model, out.wrench);
+    facet_quad_step(state, model, command, vec3(0, 0, 0));
 }
 
 // From a wrong speed and place, the vehicle settles on the line at the reference's speed.
 static void test_no_speed_bias_on_a_straight_line(void **unused)
 {
     (void)unused;
-    QuadParams params = quad_params_default();
-    QuadModel model = quad_model(&params, 1.0 / QUAD_RATE);
+    FacetQuadParams params = facet_quad_params_default();
+    FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     static const char *const names[2] = {"race", "soft"};
     const double speeds[3] = {1.0, 3.0, 8.0};
     for (int k = 0; k < 6; k++) {
-        ControlPreset preset;
-        assert_ok(control_preset(&preset, names[k % 2]));
+        FacetControlPreset preset;
+        assert_ok(facet_control_preset(&preset, names[k % 2]));
         double speed = speeds[k / 2];
-        Reference reference = straight(vec3(0, 0, 2), vec3(12.0 * speed, 0, 2), speed);
-        QuadState state = moving_start(&model, &reference);
+        FacetReference reference = straight(vec3(0, 0, 2), vec3(12.0 * speed, 0, 2), speed);
+        FacetQuadState state = moving_start(&model, &reference);
         state.vel_world = vec3_scale(state.vel_world, 0.5);
         state.pos_world.y = 0.4;
-        Carrot carrot = {0};
+        FacetCarrot carrot = {0};
         while (carrot.arc < 10.0 * speed) chase(&state, &carrot, &model, &preset, &reference);
         assert_near(state.vel_world.x / speed, 1.0, 1e-4);
         assert_near(carrot.distance, 0.0, 1e-3);
@@ -207,18 +207,18 @@ static void test_no_speed_bias_on_a_straight_line(void **unused)
 static void test_cut_of_a_circle(void **unused)
 {
     (void)unused;
-    QuadParams params = quad_params_default();
-    QuadModel model = quad_model(&params, 1.0 / QUAD_RATE);
-    ControlPreset preset = race_preset();
+    FacetQuadParams params = facet_quad_params_default();
+    FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    FacetControlPreset preset = race_preset();
     const double radius = 6.0, speed = 1.5, turn = 1.8 * FACET_PI;
     const double looks[2] = {1.2, 2.0};
     for (int k = 0; k < 2; k++) {
         preset.carrot.lookahead_time = 0.0;
         preset.carrot.lookahead_min = looks[k];
-        Reference reference = spiral(radius, radius, turn, speed);
-        QuadState state = moving_start(&model, &reference);
-        Carrot carrot = {0};
-        double length = reference_length(&reference), sum = 0.0;
+        FacetReference reference = spiral(radius, radius, turn, speed);
+        FacetQuadState state = moving_start(&model, &reference);
+        FacetCarrot carrot = {0};
+        double length = facet_reference_length(&reference), sum = 0.0;
         long count = 0;
         while (carrot.arc < 0.85 * length) {
             chase(&state, &carrot, &model, &preset, &reference);
@@ -241,18 +241,19 @@ static void test_cut_of_a_circle(void **unused)
 static void test_window_keeps_it_from_a_later_pass(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Reference reference = spiral(3.0, 3.6, 4.0 * FACET_PI, 3.0);
-    double length = reference_length(&reference);
+    FacetControlPreset preset = race_preset();
+    FacetReference reference = spiral(3.0, 3.6, 4.0 * FACET_PI, 3.0);
+    double length = facet_reference_length(&reference);
     double arcs[2];
     for (int k = 0; k < 2; k++) {
-        CarrotParams params = preset.carrot;
+        FacetCarrotParams params = preset.carrot;
         params.window = k == 0 ? 1.0 : length;
-        Carrot carrot = {0};
+        FacetCarrot carrot = {0};
         for (int i = 0; i <= 400; i++) {
             double angle = 0.01 * i, r = 3.25 + 0.3 * angle / (2.0 * FACET_PI);
             double last = carrot.arc;
-            carrot_advance(&carrot, &params, &reference, vec3(r * cos(angle), r * sin(angle), 2.0));
+            facet_carrot_advance(&carrot, &params, &reference,
+                                 vec3(r * cos(angle), r * sin(angle), 2.0));
             if (k == 0) assert_less(carrot.arc - last, 0.2);
         }
         arcs[k] = carrot.arc;
@@ -264,17 +265,17 @@ static void test_window_keeps_it_from_a_later_pass(void **unused)
 static void test_end_of_the_path(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Reference reference = straight(vec3(0, 0, 2), vec3(10, 0, 2), 3.0);
-    Carrot carrot = {0};
-    Setpoint to = {0};
+    FacetControlPreset preset = race_preset();
+    FacetReference reference = straight(vec3(0, 0, 2), vec3(10, 0, 2), 3.0);
+    FacetCarrot carrot = {0};
+    FacetSetpoint to = {0};
     for (int i = 0; i <= 60; i++)
-        to = carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.2 * i, 0.0, 2.0));
+        to = facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.2 * i, 0.0, 2.0));
     assert_near(carrot.arc, 10.0, 1e-12); // the vehicle is at 12 m
     assert_near(carrot.distance, 2.0, 1e-12);
     assert_vec3_near(to.pos, vec3(10.0, 0.0, 2.0), 1e-12);
     // And it stays there, wherever the vehicle goes.
-    to = carrot_advance(&carrot, &preset.carrot, &reference, vec3(3.0, 5.0, 2.0));
+    to = facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(3.0, 5.0, 2.0));
     assert_near(carrot.arc, 10.0, 1e-12);
     assert_vec3_near(to.pos, vec3(10.0, 0.0, 2.0), 1e-12);
 }
@@ -283,17 +284,18 @@ static void test_end_of_the_path(void **unused)
 static void test_repeated_keypoints_do_not_stop_it(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    Reference reference;
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    FacetControlPreset preset = race_preset();
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetReference reference;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         double x = i < 10 ? i : i < 15 ? 10.0 : i - 5.0;
-        chunk[i] = (Keypoint){{0.5 * x, 0.0, 2.0}, 2.0};
+        chunk[i] = (FacetKeypoint){{0.5 * x, 0.0, 2.0}, 2.0};
     }
-    assert_ok(reference_from_chunk(&reference, chunk));
-    Carrot carrot = {0};
+    assert_ok(facet_reference_from_chunk(&reference, chunk));
+    FacetCarrot carrot = {0};
     for (int i = 0; i <= 100; i++) {
-        Setpoint to = carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.1 * i, 0.1, 2.0));
+        FacetSetpoint to =
+            facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(0.1 * i, 0.1, 2.0));
         assert_near(carrot.arc, 0.1 * i, 1e-9);
         assert_near(to.pos.x, 0.1 * i, 1e-9);
         assert_vec3_near(to.vel, vec3(2.0, 0.0, 0.0), 1e-9);
@@ -304,10 +306,11 @@ static void test_repeated_keypoints_do_not_stop_it(void **unused)
 static void test_plan_without_speed(void **unused)
 {
     (void)unused;
-    ControlPreset preset = race_preset();
-    Reference reference = straight(vec3(0, 0, 2), vec3(10, 0, 2), 0.0);
-    Carrot carrot = {0};
-    Setpoint to = carrot_advance(&carrot, &preset.carrot, &reference, vec3(1.0, 0.0, 2.0));
+    FacetControlPreset preset = race_preset();
+    FacetReference reference = straight(vec3(0, 0, 2), vec3(10, 0, 2), 0.0);
+    FacetCarrot carrot = {0};
+    FacetSetpoint to =
+        facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(1.0, 0.0, 2.0));
     assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
     assert_vec3_near(to.vel, vec3(0, 0, 0), 0.0);
 }

@@ -1,16 +1,16 @@
 // Tests of the spline: through its points, C^2, natural ends, arc length, chunks, refusals.
+#include "control/control.h"
 #include "flying.h"
 
-#include <facet/control.h>
 #include <stdlib.h>
 
-static const Vec3 POINTS[] = {
+static const FacetVec3 POINTS[] = {
     {0.0, 0.0, 1.0},  {2.0, 1.0, 1.5},  {2.5, 4.0, 2.0},
     {-1.0, 5.0, 0.5}, {-3.0, 1.0, 1.0}, {0.0, -2.0, 3.0},
 };
 enum { COUNT = sizeof POINTS / sizeof *POINTS };
 
-static Spline *make(const Vec3 *points, int count)
+static Spline *make(const FacetVec3 *points, int count)
 {
     Spline *spline;
     assert_ok(spline_create(&spline, points, count));
@@ -43,10 +43,10 @@ static void test_twice_continuously_differentiable(void **unused)
         double u = spline_parameter(spline, i);
         for (int order = 0; order <= 2; order++) {
             // Each side's limit, by a line through two points on that side.
-            Vec3 left = vec3_sub(vec3_scale(spline_derivative(spline, u - h, order), 2.0),
-                                 spline_derivative(spline, u - 2.0 * h, order));
-            Vec3 right = vec3_sub(vec3_scale(spline_derivative(spline, u + h, order), 2.0),
-                                  spline_derivative(spline, u + 2.0 * h, order));
+            FacetVec3 left = vec3_sub(vec3_scale(spline_derivative(spline, u - h, order), 2.0),
+                                      spline_derivative(spline, u - 2.0 * h, order));
+            FacetVec3 right = vec3_sub(vec3_scale(spline_derivative(spline, u + h, order), 2.0),
+                                       spline_derivative(spline, u + 2.0 * h, order));
             assert_vec3_near(left, right, 1e-12);
             assert_vec3_near(left, spline_derivative(spline, u, order), 1e-12);
         }
@@ -63,8 +63,8 @@ static void test_derivatives_against_differences(void **unused)
     for (int k = 0; k < 200; k++) {
         double u = h + (end - 2.0 * h) * k / 199.0;
         for (int order = 1; order <= 2; order++) {
-            Vec3 change = vec3_sub(spline_derivative(spline, u + h, order - 1),
-                                   spline_derivative(spline, u - h, order - 1));
+            FacetVec3 change = vec3_sub(spline_derivative(spline, u + h, order - 1),
+                                        spline_derivative(spline, u - h, order - 1));
             assert_vec3_near(spline_derivative(spline, u, order), vec3_scale(change, 0.5 / h),
                              order == 1 ? 1e-7 : 1e-3);
         }
@@ -85,7 +85,7 @@ static void test_ends_are_natural(void **unused)
 static void test_line_has_its_own_length(void **unused)
 {
     (void)unused;
-    Vec3 from = vec3(1.0, 2.0, 3.0), along = vec3(2.0, -1.0, 0.5), points[6];
+    FacetVec3 from = vec3(1.0, 2.0, 3.0), along = vec3(2.0, -1.0, 0.5), points[6];
     const double places[6] = {0.0, 0.3, 1.0, 1.1, 2.7, 4.0}; // unevenly spread
     double unit = vec3_norm(along);
     for (int i = 0; i < 6; i++) points[i] = vec3_axpy(from, places[i], along);
@@ -107,7 +107,7 @@ static void test_circle_has_the_length_of_its_arc(void **unused)
 {
     (void)unused;
     enum { MOST = 65 };
-    Vec3 points[MOST];
+    FacetVec3 points[MOST];
     for (int count = 17; count <= MOST; count += 48) {
         for (int i = 0; i < count; i++) {
             double angle = 2.0 * FACET_PI * i / (count - 1);
@@ -129,9 +129,9 @@ static void test_arc_length_against_a_dense_polyline(void **unused)
     enum { DENSE = 200000 };
     Spline *spline = make(POINTS, COUNT);
     double end = spline_parameter(spline, COUNT - 1), length = 0.0, worst = 0.0;
-    Vec3 last = POINTS[0];
+    FacetVec3 last = POINTS[0];
     for (int k = 1; k <= DENSE; k++) {
-        Vec3 p = spline_derivative(spline, end * k / DENSE, 0);
+        FacetVec3 p = spline_derivative(spline, end * k / DENSE, 0);
         length += vec3_distance(p, last);
         last = p;
         if (k % 997 == 0) worst = fmax(worst, vec3_distance(spline_position(spline, length), p));
@@ -146,24 +146,24 @@ static void test_chunk_is_equally_spaced(void **unused)
     (void)unused;
     enum { DENSE = 100000 };
     Spline *spline = make(POINTS, COUNT);
-    Keypoint chunk[CHUNK_KEYPOINTS];
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     chunk_from_spline(chunk, spline, 3.5);
     assert_vec3_near(chunk[0].pos, POINTS[0], 1e-12);
-    assert_vec3_near(chunk[CHUNK_KEYPOINTS - 1].pos, POINTS[COUNT - 1], 1e-12);
+    assert_vec3_near(chunk[FACET_CHUNK_KEYPOINTS - 1].pos, POINTS[COUNT - 1], 1e-12);
     // Walk along the curve: keypoint i must be met when i/31 of the length is covered.
     double end = spline_parameter(spline, COUNT - 1), walked = 0.0, total = spline_length(spline);
-    Vec3 last = POINTS[0];
+    FacetVec3 last = POINTS[0];
     int next = 1;
-    for (int k = 1; k <= DENSE && next < CHUNK_KEYPOINTS; k++) {
-        Vec3 p = spline_derivative(spline, end * k / DENSE, 0);
+    for (int k = 1; k <= DENSE && next < FACET_CHUNK_KEYPOINTS; k++) {
+        FacetVec3 p = spline_derivative(spline, end * k / DENSE, 0);
         walked += vec3_distance(p, last);
         last = p;
-        if (walked < total * next / (CHUNK_KEYPOINTS - 1)) continue;
+        if (walked < total * next / (FACET_CHUNK_KEYPOINTS - 1)) continue;
         assert_vec3_near(chunk[next].pos, p, 5e-4); // within one short stretch of the walk
         next++;
     }
-    assert_true(next >= CHUNK_KEYPOINTS - 1);
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) assert_near(chunk[i].speed, 3.5, 0.0);
+    assert_true(next >= FACET_CHUNK_KEYPOINTS - 1);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) assert_near(chunk[i].speed, 3.5, 0.0);
     spline_destroy(spline);
 }
 
@@ -171,7 +171,7 @@ static void test_chunk_is_equally_spaced(void **unused)
 static void test_reversal_stays_finite(void **unused)
 {
     (void)unused;
-    const Vec3 points[3] = {{0.0, 0.0, 1.0}, {4.0, 0.0, 1.0}, {0.0, 0.0, 1.0}};
+    const FacetVec3 points[3] = {{0.0, 0.0, 1.0}, {4.0, 0.0, 1.0}, {0.0, 0.0, 1.0}};
     Spline *spline = make(points, 3);
     for (int k = 0; k <= 200; k++)
         assert_true(vec3_finite(spline_position(spline, spline_length(spline) * k / 200.0)));
@@ -183,7 +183,7 @@ static void test_reversal_stays_finite(void **unused)
 static void test_refusals(void **unused)
 {
     (void)unused;
-    Vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+    FacetVec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
     Spline *spline = (Spline *)&points;
     assert_refused(spline_create(&spline, points, 1), "at least 2 points, found 1");
     assert_null(spline);

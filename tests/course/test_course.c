@@ -1,8 +1,7 @@
 // Tests of courses from files: the shipped course, finding by name, and every bad input.
+#include "course/course.h"
 #include "flying.h"
 #include "scratch.h"
-
-#include <facet/course.h>
 
 static const char SHIPPED[] = TEST_SOURCE "/courses";
 
@@ -11,8 +10,8 @@ static const char SHIPPED[] = TEST_SOURCE "/courses";
 static void test_shipped_course(void **unused)
 {
     (void)unused;
-    Course *course;
-    assert_ok(course_load(&course, SHIPPED));
+    FacetCourse *course;
+    assert_ok(facet_course_load(&course, SHIPPED));
     assert_int_equal(course->track_count, 8);
     assert_int_equal(course->opening_count, 3);
     assert_int_equal(course->held_out_count, 6);
@@ -21,7 +20,7 @@ static void test_shipped_course(void **unused)
     assert_near(course->openings[1].half_width, 0.762, 0.0);
     static const int gates[8] = {8, 9, 7, 10, 5, 3, 2, 2};
     for (int i = 0; i < 8; i++) {
-        const Track *track = &course->tracks[i];
+        const FacetTrack *track = &course->tracks[i];
         char name[16];
         snprintf(name, sizeof name, "race%d", i + 1); // in natural order
         assert_string_equal(track->name, name);
@@ -30,52 +29,54 @@ static void test_shipped_course(void **unused)
         // Gates stand on the path, in its order, with unit normals along the flight.
         int next = 0;
         for (int p = 0; p < track->point_count && next < track->gate_count; p++) {
-            const Gate *gate = &track->gates[next];
+            const FacetCourseGate *gate = &track->gates[next];
             if (vec3_distance(track->points[p], gate->center) > 0.0) continue;
             assert_near(vec3_norm(gate->normal), 1.0, 1e-14);
-            Vec3 through = vec3_sub(track->points[p + 1], track->points[p - 1]);
+            FacetVec3 through = vec3_sub(track->points[p + 1], track->points[p - 1]);
             assert_less(0.0, vec3_dot(gate->normal, through));
             next++;
         }
         assert_int_equal(next, track->gate_count);
     }
-    course_destroy(course);
-    course_destroy(NULL);
+    facet_course_destroy(course);
+    facet_course_destroy(NULL);
 }
 
 static void test_names_are_found(void **unused)
 {
     (void)unused;
-    Course *course;
-    assert_ok(course_load(&course, SHIPPED));
+    FacetCourse *course;
+    assert_ok(facet_course_load(&course, SHIPPED));
     int index;
-    CourseTask task;
-    assert_ok(course_find_track(&index, course, "race4"));
+    FacetCourseTask task;
+    assert_ok(facet_course_find_track(&index, course, "race4"));
     assert_int_equal(index, 3);
-    assert_ok(course_find_opening(&index, course, "wide"));
+    assert_ok(facet_course_find_opening(&index, course, "wide"));
     assert_int_equal(index, 2);
-    assert_ok(course_find_task(&task, course, "race4/standard"));
+    assert_ok(facet_course_find_task(&task, course, "race4/standard"));
     assert_int_equal(task.track, 3);
     assert_int_equal(task.opening, 1);
-    assert_true(course_is_held_out(course, task));
-    assert_false(course_is_held_out(course, (CourseTask){3, 2}));
+    assert_true(facet_course_is_held_out(course, task));
+    assert_false(facet_course_is_held_out(course, (FacetCourseTask){3, 2}));
 
-    assert_refused(course_find_track(&index, course, "rcae4"), "no track 'rcae4', did you mean");
-    assert_refused(course_find_track(&index, course, "race9"), "race1, race2, race3");
-    assert_refused(course_find_track(&index, course, ""), "no track ''");
-    assert_refused(course_find_opening(&index, course, "widd"), "did you mean 'wide'?");
-    assert_refused(course_find_opening(&index, course, "gigantic"), "narrow, standard, wide");
-    assert_refused(course_find_task(&task, course, "race4"), "TRACK/OPENING such as race1/narrow");
-    assert_refused(course_find_task(&task, course, "race4/wid"), "did you mean 'wide'?");
-    assert_refused(course_find_task(&task, course, "race/wide"), "no track 'race'");
-    assert_refused(course_find_task(&task, course, "/"), "no track ''");
-    assert_refused(course_find_task(&task, course, "race4/wide/"), "no opening 'wide/'");
+    assert_refused(facet_course_find_track(&index, course, "rcae4"),
+                   "no track 'rcae4', did you mean");
+    assert_refused(facet_course_find_track(&index, course, "race9"), "race1, race2, race3");
+    assert_refused(facet_course_find_track(&index, course, ""), "no track ''");
+    assert_refused(facet_course_find_opening(&index, course, "widd"), "did you mean 'wide'?");
+    assert_refused(facet_course_find_opening(&index, course, "gigantic"), "narrow, standard, wide");
+    assert_refused(facet_course_find_task(&task, course, "race4"),
+                   "TRACK/OPENING such as race1/narrow");
+    assert_refused(facet_course_find_task(&task, course, "race4/wid"), "did you mean 'wide'?");
+    assert_refused(facet_course_find_task(&task, course, "race/wide"), "no track 'race'");
+    assert_refused(facet_course_find_task(&task, course, "/"), "no track ''");
+    assert_refused(facet_course_find_task(&task, course, "race4/wide/"), "no opening 'wide/'");
     char longer[300];
     memset(longer, 'a', sizeof longer);
     memcpy(longer + 290, "/wide", 6);
-    assert_refused(course_find_task(&task, course, longer), "TRACK/OPENING");
-    assert_refused(course_find_track(&index, course, "ra\nce"), "no track 'ra");
-    course_destroy(course);
+    assert_refused(facet_course_find_task(&task, course, longer), "TRACK/OPENING");
+    assert_refused(facet_course_find_track(&index, course, "ra\nce"), "no track 'ra");
+    facet_course_destroy(course);
 }
 
 // ---- Courses of a user's own --------------------------------------------------------------------
@@ -98,7 +99,7 @@ static const char GOOD_TRACK[] =
     "}\n";
 
 // A course whose two files have one text replaced each (NULL for none).
-static Status load_changed(const char *from, const char *to)
+static FacetStatus load_changed(const char *from, const char *to)
 {
     char course_text[2048], track_text[2048];
     snprintf(course_text, sizeof course_text, "%s", GOOD_COURSE);
@@ -115,10 +116,10 @@ static Status load_changed(const char *from, const char *to)
     scratch_write(&scratch, "line.json", track_text);
     scratch_write(&scratch, "notes.txt", "not a track");
     scratch_write(&scratch, ".hidden.json", "not a track either");
-    Course *course;
-    Status status = course_load(&course, scratch.folder);
+    FacetCourse *course;
+    FacetStatus status = facet_course_load(&course, scratch.folder);
     if (!status.ok) assert_null(course);
-    course_destroy(course);
+    facet_course_destroy(course);
     scratch_end(&scratch);
     return status;
 }
@@ -130,9 +131,9 @@ static void test_own_course(void **unused)
     Scratch scratch = scratch_begin();
     scratch_write(&scratch, "course.json", GOOD_COURSE);
     scratch_write(&scratch, "line.json", GOOD_TRACK);
-    Course *course;
-    assert_ok(course_load(&course, scratch.folder));
-    const Track *track = &course->tracks[0];
+    FacetCourse *course;
+    assert_ok(facet_course_load(&course, scratch.folder));
+    const FacetTrack *track = &course->tracks[0];
     assert_int_equal(track->point_count, 5);
     assert_int_equal(track->gate_count, 2);
     assert_string_equal(track->description, "There and on");
@@ -140,7 +141,7 @@ static void test_own_course(void **unused)
     assert_vec3_near(track->gates[1].normal, vec3(-sqrt(0.5), -sqrt(0.5), 0), 1e-15); // reversed
     assert_vec3_near(track->points[3], vec3(4, 1, 2), 0.0);
     // One more track against the same gates; its name must be new.
-    Track more;
+    FacetTrack more;
     assert_refused(track_load(&more, scratch_path(&scratch, "line.json"), course),
                    "name: expected a name that no other element has, found \"line\"");
     assert_ok(track_load(&more,
@@ -149,7 +150,7 @@ static void test_own_course(void **unused)
                                        "[[8,0,2], \"right\", \"-left\", [-8,0,2]]}"),
                          course));
     assert_string_equal(more.name, "more");
-    course_destroy(course);
+    facet_course_destroy(course);
     scratch_end(&scratch);
 }
 
@@ -253,7 +254,7 @@ static void test_bad_courses(void **unused)
          "path: expected an array, found an object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Status status = load_changed(cases[i].from, cases[i].to);
+        FacetStatus status = load_changed(cases[i].from, cases[i].to);
         if (status.ok || !strstr(status.text, cases[i].words) ||
             !strstr(status.text, cases[i].file) || strchr(status.text, '\n')) {
             print_error("'%s' for '%s' said \"%s\", expected a line about %s with \"%s\"\n",
@@ -268,26 +269,27 @@ static void test_bad_folders(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
-    Course *course;
-    assert_refused(course_load(&course, scratch.folder), "course.json: cannot open: No such file");
+    FacetCourse *course;
+    assert_refused(facet_course_load(&course, scratch.folder),
+                   "course.json: cannot open: No such file");
     scratch_write(&scratch, "course.json", GOOD_COURSE);
-    assert_refused(course_load(&course, scratch.folder), "expected tracks, found none");
+    assert_refused(facet_course_load(&course, scratch.folder), "expected tracks, found none");
     assert_null(course);
-    assert_refused(course_load(&course, "no-such-folder"),
+    assert_refused(facet_course_load(&course, "no-such-folder"),
                    "no-such-folder/course.json: cannot open");
     // Two files with the same track.
     scratch_write(&scratch, "line.json", GOOD_TRACK);
     scratch_write(&scratch, "other.json", GOOD_TRACK);
-    assert_refused(course_load(&course, scratch.folder),
+    assert_refused(facet_course_load(&course, scratch.folder),
                    "other.json: name: expected a name that no other element has, found \"line\"");
     scratch_end(&scratch);
     // A name so long that it would be cut, and one that just fits and does not exist.
     char longer[1200];
     memset(longer, 'a', sizeof longer);
     longer[1100] = '\0';
-    assert_refused(course_load(&course, longer), "name too long");
+    assert_refused(facet_course_load(&course, longer), "name too long");
     longer[701] = '\0';
-    assert_refused(course_load(&course, longer), "name too long");
+    assert_refused(facet_course_load(&course, longer), "name too long");
 }
 
 // More gates and points than a track holds.
@@ -307,12 +309,12 @@ static void test_tracks_that_are_too_long(void **unused)
             used += (size_t)snprintf(text + used, sizeof text - used, ", \"left\", \"right\"");
         snprintf(text + used, sizeof text - used, ", [0, -5, 2]]}");
         scratch_write(&scratch, "line.json", text);
-        Course *course;
+        FacetCourse *course;
         if (words[k])
-            assert_refused(course_load(&course, scratch.folder), words[k]);
+            assert_refused(facet_course_load(&course, scratch.folder), words[k]);
         else
-            assert_ok(course_load(&course, scratch.folder));
-        course_destroy(course);
+            assert_ok(facet_course_load(&course, scratch.folder));
+        facet_course_destroy(course);
     }
     scratch_end(&scratch);
 }

@@ -1,12 +1,11 @@
 // Tests of the referee and of crashes: where a motion meets a gate, in which order and direction.
+#include "course/course.h"
 #include "flying.h"
 
-#include <facet/course.h>
-
 // A track of gates along x at x = 0, 4, 8, …, all facing +x.
-static Track row_of_gates(int count)
+static FacetTrack row_of_gates(int count)
 {
-    Track track = {.gate_count = count};
+    FacetTrack track = {.gate_count = count};
     for (int i = 0; i < count; i++) {
         track.gates[i].center = vec3(4.0 * i, 0.0, 2.0);
         track.gates[i].normal = vec3(1.0, 0.0, 0.0);
@@ -15,7 +14,8 @@ static Track row_of_gates(int count)
 }
 
 // Shows the referee straight motion in `steps` equal steps of `step` seconds.
-static void watch_line(Referee *referee, Vec3 from, Vec3 to, int steps, double time, double step)
+static void watch_line(FacetReferee *referee, FacetVec3 from, FacetVec3 to, int steps, double time,
+                       double step)
 {
     for (int i = 0; i < steps; i++)
         referee_watch(referee, vec3_lerp(from, to, (double)i / steps),
@@ -27,24 +27,24 @@ static void watch_line(Referee *referee, Vec3 from, Vec3 to, int steps, double t
 static void test_crossing_is_interpolated(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     for (int k = 0; k < 500; k++) {
-        Track track = {.gate_count = 2};
-        Gate *gate = &track.gates[0];
+        FacetTrack track = {.gate_count = 2};
+        FacetCourseGate *gate = &track.gates[0];
         gate->center = random_vec3(&rng, 5.0);
         gate->normal = random_direction(&rng);
-        track.gates[1] = (Gate){.center = {99.0, 0.0, 0.0}, .normal = {1.0, 0.0, 0.0}};
+        track.gates[1] = (FacetCourseGate){.center = {99.0, 0.0, 0.0}, .normal = {1.0, 0.0, 0.0}};
         // Aim at a point of the plane at a known distance from the centre.
-        Vec3 aside = vec3_cross(gate->normal, random_direction(&rng));
+        FacetVec3 aside = vec3_cross(gate->normal, random_direction(&rng));
         double miss = rng_range(&rng, 0.0, 2.4), half_width = rng_range(&rng, 0.2, 2.0);
-        Vec3 target = vec3_axpy(gate->center, miss / vec3_norm(aside), aside);
-        Vec3 vel = vec3_axpy(random_vec3(&rng, 3.0), 6.0, gate->normal);
+        FacetVec3 target = vec3_axpy(gate->center, miss / vec3_norm(aside), aside);
+        FacetVec3 vel = vec3_axpy(random_vec3(&rng, 3.0), 6.0, gate->normal);
         double t_cross = rng_range(&rng, 0.05, 0.15), start = rng_range(&rng, 0.0, 9.0);
         int steps = 1 + (int)(30.0 * rng_uniform(&rng));
-        Vec3 from = vec3_axpy(target, -t_cross, vel);
-        Referee referee = referee_make(&track, half_width);
+        FacetVec3 from = vec3_axpy(target, -t_cross, vel);
+        FacetReferee referee = referee_make(&track, half_width);
         watch_line(&referee, from, vec3_axpy(from, 0.2, vel), steps, start, 0.2 / steps);
-        const GateResult *result = &referee.gates[0];
+        const FacetPassage *result = &referee.gates[0];
         assert_true(result->crossed);
         assert_int_equal(result->passed, miss <= half_width);
         assert_near(result->miss, miss, 1e-12);
@@ -57,8 +57,8 @@ static void test_crossing_is_interpolated(void **unused)
 static void test_backwards_does_not_count(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
-    Referee referee = referee_make(&track, 0.5);
+    FacetTrack track = row_of_gates(2);
+    FacetReferee referee = referee_make(&track, 0.5);
     watch_line(&referee, vec3(1.0, 0.0, 2.0), vec3(-1.0, 0.0, 2.0), 7, 0.0, 0.1);
     assert_int_equal(referee.next, 0);
     assert_false(referee.gates[0].crossed || referee.gates[0].passed);
@@ -73,8 +73,8 @@ static void test_backwards_does_not_count(void **unused)
 static void test_gates_count_in_order(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(4);
-    Referee referee = referee_make(&track, 0.5);
+    FacetTrack track = row_of_gates(4);
+    FacetReferee referee = referee_make(&track, 0.5);
     // The third and the fourth first: they come too early.
     watch_line(&referee, vec3(6.0, 0.0, 2.0), vec3(14.0, 0.0, 2.0), 40, 0.0, 0.01);
     assert_int_equal(referee_passed(&referee), 0);
@@ -94,8 +94,8 @@ static void test_gates_count_in_order(void **unused)
 static void test_near_miss_settles_the_gate(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
-    Referee referee = referee_make(&track, 0.5);
+    FacetTrack track = row_of_gates(2);
+    FacetReferee referee = referee_make(&track, 0.5);
     watch_line(&referee, vec3(-1.0, 0.8, 2.0), vec3(1.0, 0.8, 2.0), 3, 0.0, 0.1);
     assert_true(referee.gates[0].crossed);
     assert_false(referee.gates[0].passed);
@@ -109,10 +109,10 @@ static void test_near_miss_settles_the_gate(void **unused)
 static void test_capture_radius(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
-    const double off[2] = {GATE_CAPTURE_RADIUS + 0.01, GATE_CAPTURE_RADIUS - 0.01};
+    FacetTrack track = row_of_gates(2);
+    const double off[2] = {PASSAGE_CAPTURE_RADIUS + 0.01, PASSAGE_CAPTURE_RADIUS - 0.01};
     for (int k = 0; k < 2; k++) {
-        Referee referee = referee_make(&track, 0.5);
+        FacetReferee referee = referee_make(&track, 0.5);
         watch_line(&referee, vec3(-1.0, off[k], 2.0), vec3(1.0, off[k], 2.0), 4, 0.0, 0.1);
         assert_int_equal(referee.gates[0].crossed, k == 1);
         assert_int_equal(referee.next, k);
@@ -122,7 +122,7 @@ static void test_capture_radius(void **unused)
         assert_true(referee.gates[0].passed);
     }
     // An opening wider than the radius counts to its edge.
-    Referee wide = referee_make(&track, 4.0);
+    FacetReferee wide = referee_make(&track, 4.0);
     watch_line(&wide, vec3(-1.0, 3.9, 2.0), vec3(1.0, 3.9, 2.0), 4, 0.0, 0.1);
     assert_true(wide.gates[0].passed);
 }
@@ -131,8 +131,8 @@ static void test_capture_radius(void **unused)
 static void test_missed_gate_then_the_next_one(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(3);
-    Referee referee = referee_make(&track, 0.5);
+    FacetTrack track = row_of_gates(3);
+    FacetReferee referee = referee_make(&track, 0.5);
     watch_line(&referee, vec3(-2.0, 3.0, 2.0), vec3(2.0, 3.0, 2.0), 40, 0.0, 0.01);
     watch_line(&referee, vec3(2.0, 3.0, 2.0), vec3(3.0, 0.0, 2.0), 10, 0.4, 0.01);
     watch_line(&referee, vec3(3.0, 0.0, 2.0), vec3(10.0, 0.0, 2.0), 70, 0.5, 0.01);
@@ -154,10 +154,10 @@ static void test_missed_gate_then_the_next_one(void **unused)
 static void test_boundary_of_the_half_width(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
+    FacetTrack track = row_of_gates(2);
     const double edge[2] = {0.75, nextafter(0.75, 1.0)}; // 2 + 0.75 is exact, too
     for (int k = 0; k < 2; k++) {
-        Referee referee = referee_make(&track, 0.75);
+        FacetReferee referee = referee_make(&track, 0.75);
         referee_watch(&referee, vec3(-1.0, edge[k], 2.0), vec3(1.0, edge[k], 2.0), 0.0, 0.1);
         assert_true(referee.gates[0].crossed);
         assert_int_equal(referee.gates[0].passed, k == 0);
@@ -168,12 +168,12 @@ static void test_boundary_of_the_half_width(void **unused)
 static void test_sample_on_the_plane(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
-    Referee referee = referee_make(&track, 0.5);
+    FacetTrack track = row_of_gates(2);
+    FacetReferee referee = referee_make(&track, 0.5);
     referee_watch(&referee, vec3(-1.0, 0.1, 2.0), vec3(0.0, 0.1, 2.0), 0.0, 0.1);
     assert_true(referee.gates[0].passed);
     assert_near(referee.gates[0].time, 0.1, 1e-15);
-    GateResult before = referee.gates[0];
+    FacetPassage before = referee.gates[0];
     referee_watch(&referee, vec3(0.0, 0.1, 2.0), vec3(1.0, 0.1, 2.0), 0.1, 0.1);
     assert_near(referee.gates[0].time, before.time, 0.0);
     assert_int_equal(referee.next, 1);
@@ -187,9 +187,9 @@ static void test_sample_on_the_plane(void **unused)
 static void test_no_motion(void **unused)
 {
     (void)unused;
-    Track track = row_of_gates(2);
-    Referee referee = referee_make(&track, 0.5);
-    Vec3 here = vec3(-0.5, 0.0, 2.0);
+    FacetTrack track = row_of_gates(2);
+    FacetReferee referee = referee_make(&track, 0.5);
+    FacetVec3 here = vec3(-0.5, 0.0, 2.0);
     referee_watch(&referee, here, here, 0.0, 0.1);
     assert_int_equal(referee.next, 0);
     assert_near(referee.gates[0].miss, 0.5, 1e-15);
@@ -204,53 +204,55 @@ static void test_no_motion(void **unused)
 static void test_crash_kinds(void **unused)
 {
     (void)unused;
-    const Arena arena = {{-5.0, -4.0, 0.0}, {5.0, 4.0, 3.0}};
-    QuadState good = {.pos_world = {1.0, 1.0, 1.0}, .attitude = quat_identity()};
-    assert_int_equal(crash_check(&arena, &good), CRASH_NONE);
+    const FacetArena arena = {{-5.0, -4.0, 0.0}, {5.0, 4.0, 3.0}};
+    FacetQuadState good = {.pos_world = {1.0, 1.0, 1.0}, .attitude = quat_identity()};
+    assert_int_equal(crash_check(&arena, &good), FACET_CRASH_NONE);
     static const struct {
-        Vec3 pos;
-        CrashKind kind;
+        FacetVec3 pos;
+        FacetCrashKind kind;
     } places[] = {
-        {{0, 0, 0.0}, CRASH_NONE},    {{0, 0, -1e-9}, CRASH_GROUND}, {{5.0, 4.0, 3.0}, CRASH_NONE},
-        {{5.1, 0, 1}, CRASH_BOUNDS},  {{-5.1, 0, 1}, CRASH_BOUNDS},  {{0, 4.1, 1}, CRASH_BOUNDS},
-        {{0, -4.1, 1}, CRASH_BOUNDS}, {{0, 0, 3.1}, CRASH_BOUNDS},   {{9.0, 9.0, -1}, CRASH_GROUND},
+        {{0, 0, 0.0}, FACET_CRASH_NONE},      {{0, 0, -1e-9}, FACET_CRASH_GROUND},
+        {{5.0, 4.0, 3.0}, FACET_CRASH_NONE},  {{5.1, 0, 1}, FACET_CRASH_BOUNDS},
+        {{-5.1, 0, 1}, FACET_CRASH_BOUNDS},   {{0, 4.1, 1}, FACET_CRASH_BOUNDS},
+        {{0, -4.1, 1}, FACET_CRASH_BOUNDS},   {{0, 0, 3.1}, FACET_CRASH_BOUNDS},
+        {{9.0, 9.0, -1}, FACET_CRASH_GROUND},
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        QuadState state = good;
+        FacetQuadState state = good;
         state.pos_world = places[i].pos;
         assert_int_equal(crash_check(&arena, &state), places[i].kind);
     }
     // Lost attitude: tilted past 120 degrees, whatever the heading.
     for (int k = 0; k < 12; k++) {
-        Vec3 axis = vec3(cos(k), sin(k), 0.0);
-        QuadState state = good;
-        Quat yaw = quat_from_yaw(0.7 * k);
+        FacetVec3 axis = vec3(cos(k), sin(k), 0.0);
+        FacetQuadState state = good;
+        FacetQuat yaw = quat_from_yaw(0.7 * k);
         state.attitude = quat_mul(quat_from_axis_angle(axis, 119.9 * FACET_PI / 180.0), yaw);
-        assert_int_equal(crash_check(&arena, &state), CRASH_NONE);
+        assert_int_equal(crash_check(&arena, &state), FACET_CRASH_NONE);
         state.attitude = quat_mul(quat_from_axis_angle(axis, 120.1 * FACET_PI / 180.0), yaw);
-        assert_int_equal(crash_check(&arena, &state), CRASH_ATTITUDE);
+        assert_int_equal(crash_check(&arena, &state), FACET_CRASH_ATTITUDE);
     }
     // Not a number comes before all others.
-    QuadState state = good;
+    FacetQuadState state = good;
     state.pos_world = vec3(0.0, 0.0, -1.0);
     state.omega_body.y = NAN;
-    assert_int_equal(crash_check(&arena, &state), CRASH_NONFINITE);
+    assert_int_equal(crash_check(&arena, &state), FACET_CRASH_NONFINITE);
     state = good;
     state.thrust[2] = INFINITY;
-    assert_int_equal(crash_check(&arena, &state), CRASH_NONFINITE);
+    assert_int_equal(crash_check(&arena, &state), FACET_CRASH_NONFINITE);
     state = good;
     state.pos_world.x = NAN;
-    assert_int_equal(crash_check(&arena, &state), CRASH_NONFINITE);
+    assert_int_equal(crash_check(&arena, &state), FACET_CRASH_NONFINITE);
 }
 
 static void test_crash_names(void **unused)
 {
     (void)unused;
-    assert_string_equal(crash_name(CRASH_NONE), "none");
-    assert_string_equal(crash_name(CRASH_GROUND), "ground");
-    assert_string_equal(crash_name(CRASH_BOUNDS), "bounds");
-    assert_string_equal(crash_name(CRASH_ATTITUDE), "attitude");
-    assert_string_equal(crash_name(CRASH_NONFINITE), "non-finite state");
+    assert_string_equal(facet_crash_name(FACET_CRASH_NONE), "none");
+    assert_string_equal(facet_crash_name(FACET_CRASH_GROUND), "ground");
+    assert_string_equal(facet_crash_name(FACET_CRASH_BOUNDS), "bounds");
+    assert_string_equal(facet_crash_name(FACET_CRASH_ATTITUDE), "attitude");
+    assert_string_equal(facet_crash_name(FACET_CRASH_NONFINITE), "non-finite state");
 }
 
 int main(void)

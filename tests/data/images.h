@@ -2,9 +2,10 @@
 #ifndef FACET_TESTS_DATA_IMAGES_H
 #define FACET_TESTS_DATA_IMAGES_H
 
+#include "factor/factor.h"
 #include "samples.h"
 
-#include <facet/image_set.h>
+#include <facet_study/image_set.h>
 
 enum {
     FRAME_WIDTH = 20,
@@ -15,7 +16,7 @@ enum {
     FRAME_ACTIONS = FRAME_STEPS * FRAME_CHANNELS,
 };
 
-static const ImageShape frame_shape = {FRAME_WIDTH, FRAME_HEIGHT, FRAME_STEPS, FRAME_CHANNELS};
+static const FacetFrameShape frame_shape = {FRAME_WIDTH, FRAME_HEIGHT, FRAME_STEPS, FRAME_CHANNELS};
 
 // A gradient that moves with the frame, and five levels of noise.
 static inline void sample_frame(uint8_t *rgb, int frame)
@@ -34,13 +35,13 @@ static inline int sample_frame_task(int frame) { return 4 * frame % 9; }
 static inline int sample_frame_flight(int frame) { return frame / 3; }
 
 // Adds frames [first, first + count) of the sample.
-static inline Status add_frames(ImageWriter *writer, const FactorSpace *space, int first, int count,
-                                ThreadPool *pool)
+static inline FacetStatus add_frames(FacetImageWriter *writer, const FacetFactorSpace *space,
+                                     int first, int count, FacetPool *pool)
 {
     size_t room = (size_t)count + 1;
     uint8_t *rgb = malloc(room * FRAME_BYTES);
     double *actions = malloc(room * FRAME_ACTIONS * sizeof *actions);
-    FactorTask *tasks = malloc(room * sizeof *tasks);
+    FacetFactorTask *tasks = malloc(room * sizeof *tasks);
     int *flights = malloc(room * sizeof *flights);
     assert_true(rgb && actions && tasks && flights);
     for (int n = 0; n < count; n++) {
@@ -50,7 +51,7 @@ static inline Status add_frames(ImageWriter *writer, const FactorSpace *space, i
         tasks[n] = factor_task_at(space, sample_frame_task(first + n));
         flights[n] = sample_frame_flight(first + n);
     }
-    Status status = image_writer_add(writer, rgb, actions, tasks, flights, count, pool);
+    FacetStatus status = facet_image_writer_add(writer, rgb, actions, tasks, flights, count, pool);
     free(rgb);
     free(actions);
     free(tasks);
@@ -61,28 +62,29 @@ static inline Status add_frames(ImageWriter *writer, const FactorSpace *space, i
 #define SAMPLE_SETTINGS "{\"seed\":7,\"venue\":\"Zürich\"}"
 
 // Writes frames [0, count) of the sample, `step` at a time.
-static inline Status write_frames(const char *path, int count, int step, ThreadPool *pool)
+static inline FacetStatus write_frames(const char *path, int count, int step, FacetPool *pool)
 {
-    FactorSpace *space = sample_space();
-    ImageWriter *writer;
-    Status status = image_writer_create(&writer, path, space, frame_shape, SAMPLE_SETTINGS);
+    FacetFactorSpace *space = sample_space();
+    FacetImageWriter *writer;
+    FacetStatus status =
+        facet_image_writer_create(&writer, path, space, frame_shape, SAMPLE_SETTINGS);
     for (int n = 0; n < count && status.ok; n += step) {
         status = add_frames(writer, space, n, count - n < step ? count - n : step, pool);
-        if (!status.ok) image_writer_abandon(writer);
+        if (!status.ok) facet_image_writer_abandon(writer);
     }
-    if (status.ok) status = image_writer_finish(writer);
-    factor_space_destroy(space);
+    if (status.ok) status = facet_image_writer_finish(writer);
+    facet_factor_space_destroy(space);
     return status;
 }
 
 // Frame `n` of a set is frame `frame` of the sample.
-static inline void expect_labels(const ImageSet *set, int64_t n, int frame)
+static inline void expect_labels(const FacetImageSet *set, int64_t n, int frame)
 {
-    assert_int_equal(factor_task_index(image_set_space(set), image_set_task(set, n)),
+    assert_int_equal(factor_task_index(facet_image_set_space(set), facet_image_set_task(set, n)),
                      sample_frame_task(frame));
-    assert_int_equal(image_set_flight(set, n), sample_frame_flight(frame));
+    assert_int_equal(facet_image_set_flight(set, n), sample_frame_flight(frame));
     for (int i = 0; i < FRAME_ACTIONS; i++)
-        assert_true(image_set_actions(set, n)[i] == sample_frame_action(frame, i));
+        assert_true(facet_image_set_actions(set, n)[i] == sample_frame_action(frame, i));
 }
 
 static inline void expect_image(const uint8_t *rgb, int frame)
@@ -92,9 +94,9 @@ static inline void expect_image(const uint8_t *rgb, int frame)
     assert_memory_equal(rgb, expected, FRAME_BYTES);
 }
 
-static inline Status open_one(ImageSet **set, const char *path)
+static inline FacetStatus open_one(FacetImageSet **set, const char *path)
 {
-    return image_set_open(set, (const char *const[]){path}, 1);
+    return facet_image_set_open(set, (const char *const[]){path}, 1);
 }
 
 #endif

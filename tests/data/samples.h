@@ -3,10 +3,11 @@
 #ifndef FACET_TESTS_DATA_SAMPLES_H
 #define FACET_TESTS_DATA_SAMPLES_H
 
+#include "factor/factor.h"
 #include "testing.h"
 
 #include <dirent.h>
-#include <facet/dataset.h>
+#include <facet_study/dataset.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,9 +89,9 @@ static inline double sample_state(int demo, int step, int column)
     return -(1000.0 * demo + 20.0 * step + column) / 7.0;
 }
 
-static inline FactorSpace *sample_space(void)
+static inline FacetFactorSpace *sample_space(void)
 {
-    FactorSpace *space;
+    FacetFactorSpace *space;
     assert_ok(factor_space_from_json(&space,
                                      "{\"track\":[\"race1\",\"race2\",\"Zürich\"],"
                                      "\"size\":[\"narrow\",\"standard\",\"wide\"]}",
@@ -98,22 +99,23 @@ static inline FactorSpace *sample_space(void)
     return space;
 }
 
-static const DatasetField sample_fields[] = {{"state", SAMPLE_STATES}, {"gate", 1}};
+static const FacetDatasetField sample_fields[] = {{"state", SAMPLE_STATES}, {"gate", 1}};
 
-static inline DatasetLayout sample_layout(const FactorSpace *space)
+static inline FacetDatasetLayout sample_layout(const FacetFactorSpace *space)
 {
-    return (DatasetLayout){.space = space,
-                           .steps = SAMPLE_STEPS,
-                           .action_dim = SAMPLE_ACTIONS,
-                           .observations = sample_fields,
-                           .observation_count = 2,
-                           .env_name = "facet-race",
-                           .env_type = 2,
-                           .env_kwargs = "{\"rate\":600,\"wind\":[0.5,0]}"};
+    return (FacetDatasetLayout){.space = space,
+                                .steps = SAMPLE_STEPS,
+                                .action_dim = SAMPLE_ACTIONS,
+                                .observations = sample_fields,
+                                .observation_count = 2,
+                                .env_name = "facet-race",
+                                .env_type = 2,
+                                .env_kwargs = "{\"rate\":600,\"wind\":[0.5,0]}"};
 }
 
 // Demo n has task 4 n mod 9: demo 1 is race2/standard.
-static inline Status append_sample(DatasetWriter *writer, const FactorSpace *space, int demo)
+static inline FacetStatus append_sample(FacetDatasetWriter *writer, const FacetFactorSpace *space,
+                                        int demo)
 {
     double actions[SAMPLE_STEPS][SAMPLE_ACTIONS], states[SAMPLE_STEPS][SAMPLE_STATES];
     double gates[SAMPLE_STEPS];
@@ -123,19 +125,19 @@ static inline Status append_sample(DatasetWriter *writer, const FactorSpace *spa
         gates[t] = t;
     }
     const double *observations[] = {states[0], gates};
-    return dataset_writer_append(writer, factor_task_at(space, 4 * demo % 9), actions[0],
-                                 observations);
+    return facet_dataset_writer_append(writer, factor_task_at(space, 4 * demo % 9), actions[0],
+                                       observations);
 }
 
 static inline void write_sample(const char *path, int demos)
 {
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, path, &layout));
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, path, &layout));
     for (int demo = 0; demo < demos; demo++) assert_ok(append_sample(writer, space, demo));
-    assert_ok(dataset_writer_close(writer));
-    factor_space_destroy(space);
+    assert_ok(facet_dataset_writer_close(writer));
+    facet_factor_space_destroy(space);
 }
 
 // ---- Python -----------------------------------------------------------------------------------

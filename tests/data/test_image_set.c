@@ -5,11 +5,11 @@
 static void h5py_reads_our_file(void **state)
 {
     (void)state;
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 2));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 2));
     assert_ok(write_frames("frames.h5", 150, 64, pool));
     run_python("read_images.py", "frames.h5", "150");
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
 }
 
 static void we_read_odd_files_of_h5py(void **state)
@@ -31,27 +31,27 @@ static void we_read_odd_files_of_h5py(void **state)
     };
     int count = sizeof files / sizeof *files;
     for (int i = 0; i < count; i++) {
-        ImageSet *set;
-        Status status = open_one(&set, files[i]);
+        FacetImageSet *set;
+        FacetStatus status = open_one(&set, files[i]);
         if (!status.ok) fail_msg("%s", status.text);
-        assert_int_equal(image_set_count(set), 6);
-        assert_string_equal(image_set_settings(set), SAMPLE_SETTINGS);
+        assert_int_equal(facet_image_set_count(set), 6);
+        assert_string_equal(facet_image_set_settings(set), SAMPLE_SETTINGS);
         uint8_t rgb[6 * FRAME_BYTES];
         const int64_t frames[] = {5, 4, 3, 2, 1, 0};
-        assert_ok(image_set_read(rgb, set, frames, 6, NULL));
+        assert_ok(facet_image_set_read(rgb, set, frames, 6, NULL));
         for (int n = 0; n < 6; n++) expect_image(rgb + n * FRAME_BYTES, 5 - n);
         bool scaled = i == count - 1; // the actions of other_numbers are seven times the sample's
         for (int n = 0; n < 6 && !scaled; n++) expect_labels(set, n, n);
         for (int k = 0; k < FRAME_ACTIONS && scaled; k++)
-            assert_true(image_set_actions(set, 5)[k] == 500.0 + k);
-        image_set_close(set);
+            assert_true(facet_image_set_actions(set, 5)[k] == 500.0 + k);
+        facet_image_set_close(set);
     }
     assert_ok(write_frames("ours.h5", 3, 3, NULL)); // and they go together with ours
     const char *const both[] = {"ours.h5", "latest_can_grow.h5"};
-    ImageSet *set;
-    assert_ok(image_set_open(&set, both, 2));
-    assert_int_equal(image_set_count(set), 9);
-    image_set_close(set);
+    FacetImageSet *set;
+    assert_ok(facet_image_set_open(&set, both, 2));
+    assert_int_equal(facet_image_set_count(set), 9);
+    facet_image_set_close(set);
 }
 
 // A file of write_broken_images.py and the words its refusal must have, behind the file's name.
@@ -131,9 +131,9 @@ static void broken_files_are_refused(void **state)
     (void)state;
     run_python("write_broken_images.py", ".", NULL);
     char path[128], words[512];
-    ImageSet *set;
+    FacetImageSet *set;
     assert_ok(open_one(&set, "good.h5"));
-    image_set_close(set);
+    facet_image_set_close(set);
     for (size_t i = 0; i < sizeof broken_at_open / sizeof *broken_at_open; i++) {
         complete(path, words, &broken_at_open[i], "");
         assert_refused(open_one(&set, path), words);
@@ -141,14 +141,14 @@ static void broken_files_are_refused(void **state)
         // As the second of a set as well, but for what the first alone says.
         const char *const behind[] = {"good.h5", path};
         if (strcmp(broken_at_open[i].name, "settings_number") == 0) continue;
-        assert_refused(image_set_open(&set, behind, 2), path);
+        assert_refused(facet_image_set_open(&set, behind, 2), path);
     }
     for (size_t i = 0; i < sizeof broken_beside_good / sizeof *broken_beside_good; i++) {
         complete(path, words, &broken_beside_good[i], "");
         assert_ok(open_one(&set, path));
-        image_set_close(set);
+        facet_image_set_close(set);
         const char *const both[] = {"good.h5", path};
-        assert_refused(image_set_open(&set, both, 2), words);
+        assert_refused(facet_image_set_open(&set, both, 2), words);
         assert_null(set);
     }
 }
@@ -157,25 +157,25 @@ static void broken_frames_are_refused_when_read(void **state)
 {
     (void)state;
     run_python("write_broken_images.py", ".", NULL);
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 2));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 2));
     for (size_t i = 0; i < sizeof broken_at_read / sizeof *broken_at_read; i++) {
         char path[128], words[512];
         complete(path, words, &broken_at_read[i],
                  "images: frame 2: expected 720 bytes of an image, found ");
         const char *const both[] = {"good.h5", path};
-        ImageSet *set;
-        assert_ok(image_set_open(&set, both, 2));
+        FacetImageSet *set;
+        assert_ok(facet_image_set_open(&set, both, 2));
         uint8_t rgb[3 * FRAME_BYTES];
         const int64_t with[] = {7, 8, 9}, without[] = {2, 9, 7}; // frame 2 of the file is 8
-        assert_refused(image_set_read(rgb, set, with, 3, pool), words);
-        assert_ok(image_set_read(rgb, set, without, 3, pool));
+        assert_refused(facet_image_set_read(rgb, set, with, 3, pool), words);
+        assert_ok(facet_image_set_read(rgb, set, without, 3, pool));
         expect_image(rgb, 2);
         expect_image(rgb + FRAME_BYTES, 3);
         expect_image(rgb + 2 * FRAME_BYTES, 1);
-        image_set_close(set);
+        facet_image_set_close(set);
     }
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
 }
 
 static void truncated_files_are_refused(void **state)
@@ -184,7 +184,7 @@ static void truncated_files_are_refused(void **state)
     assert_ok(write_frames("whole.h5", 30, 30, NULL));
     size_t size;
     char *bytes = read_bytes(&size, "whole.h5");
-    ImageSet *set;
+    FacetImageSet *set;
     for (size_t cut = 1; cut < size; cut += cut < 128 ? 1 : 499) {
         write_bytes("cut.h5", bytes, cut);
         assert_refused(open_one(&set, "cut.h5"), "cut.h5: expected a");

@@ -1,4 +1,5 @@
 // Writing image files: round trips, equal bytes, and files that appear whole or not at all.
+#include "factor/factor.h"
 #include "images.h"
 
 #include <signal.h>
@@ -9,39 +10,39 @@ static void a_file_comes_back(void **state)
 {
     (void)state;
     enum { FRAMES = 150 }; // more than one batch
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 2));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 2));
     assert_ok(write_frames("frames.h5", FRAMES, 70, pool));
     assert_int_equal(count_files(false), 1);
-    ImageSet *set;
+    FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
-    FactorSpace *space = sample_space();
-    assert_true(factor_space_equal(image_set_space(set), space));
-    assert_int_equal(image_set_count(set), FRAMES);
-    ImageShape shape = image_set_shape(set);
+    FacetFactorSpace *space = sample_space();
+    assert_true(factor_space_equal(facet_image_set_space(set), space));
+    assert_int_equal(facet_image_set_count(set), FRAMES);
+    FacetFrameShape shape = facet_image_set_shape(set);
     assert_memory_equal(&shape, &frame_shape, sizeof shape);
-    assert_string_equal(image_set_settings(set), SAMPLE_SETTINGS);
+    assert_string_equal(facet_image_set_settings(set), SAMPLE_SETTINGS);
     static uint8_t rgb[FRAMES * FRAME_BYTES];
     static int64_t order[FRAMES];
     for (int n = 0; n < FRAMES; n++) {
         expect_labels(set, n, n);
-        assert_int_equal(image_set_file(set, n), 0);
+        assert_int_equal(facet_image_set_file(set, n), 0);
         order[n] = n * 77 % FRAMES; // every frame once, out of order
     }
-    ThreadPool *pools[] = {pool, NULL};
+    FacetPool *pools[] = {pool, NULL};
     for (int i = 0; i < 2; i++) {
         memset(rgb, 0, sizeof rgb);
-        assert_ok(image_set_read(rgb, set, order, FRAMES, pools[i]));
+        assert_ok(facet_image_set_read(rgb, set, order, FRAMES, pools[i]));
         for (int n = 0; n < FRAMES; n++) expect_image(rgb + n * FRAME_BYTES, (int)order[n]);
     }
     const int64_t same[] = {9, 9, 3, 9};
-    assert_ok(image_set_read(rgb, set, same, 4, pool));
+    assert_ok(facet_image_set_read(rgb, set, same, 4, pool));
     for (int n = 0; n < 4; n++) expect_image(rgb + n * FRAME_BYTES, (int)same[n]);
-    assert_ok(image_set_read(rgb, set, NULL, 0, pool));
-    image_set_close(set);
-    image_set_close(NULL);
-    factor_space_destroy(space);
-    pool_destroy(pool);
+    assert_ok(facet_image_set_read(rgb, set, NULL, 0, pool));
+    facet_image_set_close(set);
+    facet_image_set_close(NULL);
+    facet_factor_space_destroy(space);
+    facet_pool_destroy(pool);
 }
 
 static void several_files_are_one_set(void **state)
@@ -51,37 +52,37 @@ static void several_files_are_one_set(void **state)
     assert_ok(write_frames("b.h5", 1, 1, NULL));
     assert_ok(write_frames("c.h5", 7, 2, NULL));
     const char *const paths[] = {"a.h5", "b.h5", "c.h5"};
-    ImageSet *set;
-    assert_ok(image_set_open(&set, paths, 3));
-    assert_int_equal(image_set_count(set), 13);
+    FacetImageSet *set;
+    assert_ok(facet_image_set_open(&set, paths, 3));
+    assert_int_equal(facet_image_set_count(set), 13);
     const int sizes[] = {5, 1, 7};
     uint8_t rgb[13 * FRAME_BYTES];
     int64_t frames[13];
     for (int n = 0; n < 13; n++) frames[n] = 12 - n;
-    assert_ok(image_set_read(rgb, set, frames, 13, NULL));
+    assert_ok(facet_image_set_read(rgb, set, frames, 13, NULL));
     for (int file = 0, n = 0; file < 3; file++)
         for (int i = 0; i < sizes[file]; i++, n++) {
-            assert_int_equal(image_set_file(set, n), file);
+            assert_int_equal(facet_image_set_file(set, n), file);
             expect_labels(set, n, i);
             expect_image(rgb + (12 - n) * FRAME_BYTES, i);
         }
-    image_set_close(set);
+    facet_image_set_close(set);
 }
 
 static void a_file_without_settings_comes_back(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    ImageWriter *writer;
-    assert_ok(image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
+    FacetFactorSpace *space = sample_space();
+    FacetImageWriter *writer;
+    assert_ok(facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
     assert_ok(add_frames(writer, space, 0, 0, NULL));
     assert_ok(add_frames(writer, space, 0, 1, NULL));
-    assert_ok(image_writer_finish(writer));
-    ImageSet *set;
+    assert_ok(facet_image_writer_finish(writer));
+    FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
-    assert_string_equal(image_set_settings(set), "");
-    image_set_close(set);
-    factor_space_destroy(space);
+    assert_string_equal(facet_image_set_settings(set), "");
+    facet_image_set_close(set);
+    facet_factor_space_destroy(space);
 }
 
 static void expect_equal_files(const char *one, const char *other)
@@ -97,31 +98,31 @@ static void expect_equal_files(const char *one, const char *other)
 static void threads_and_steps_change_no_byte(void **state)
 {
     (void)state;
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 3));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 3));
     assert_ok(write_frames("one.h5", 200, 200, NULL));
     assert_ok(write_frames("three.h5", 200, 200, pool));
     assert_ok(write_frames("steps.h5", 200, 17, pool));
     expect_equal_files("one.h5", "three.h5");
     expect_equal_files("one.h5", "steps.h5");
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
 }
 
 static void two_files_can_grow_side_by_side(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    ImageWriter *a, *b;
-    assert_ok(image_writer_create(&a, "a.h5", space, frame_shape, SAMPLE_SETTINGS));
-    assert_ok(image_writer_create(&b, "b.h5", space, frame_shape, SAMPLE_SETTINGS));
+    FacetFactorSpace *space = sample_space();
+    FacetImageWriter *a, *b;
+    assert_ok(facet_image_writer_create(&a, "a.h5", space, frame_shape, SAMPLE_SETTINGS));
+    assert_ok(facet_image_writer_create(&b, "b.h5", space, frame_shape, SAMPLE_SETTINGS));
     for (int n = 0; n < 10; n++) {
         assert_ok(add_frames(a, space, n, 1, NULL));
         assert_ok(add_frames(b, space, n, 1, NULL));
     }
-    assert_ok(image_writer_finish(a));
-    assert_ok(image_writer_finish(b));
+    assert_ok(facet_image_writer_finish(a));
+    assert_ok(facet_image_writer_finish(b));
     expect_equal_files("a.h5", "b.h5");
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 // ---- Whole or not at all ----------------------------------------------------------------------
@@ -129,21 +130,21 @@ static void two_files_can_grow_side_by_side(void **state)
 static void abandoning_keeps_what_was_there(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
+    FacetFactorSpace *space = sample_space();
     write_bytes("frames.h5", "before", 6);
-    ImageWriter *writer;
-    assert_ok(image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
+    FacetImageWriter *writer;
+    assert_ok(facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
     assert_ok(add_frames(writer, space, 0, 100, NULL));
     assert_int_equal(count_files(false), 2);
-    image_writer_abandon(writer);
-    image_writer_abandon(NULL);
+    facet_image_writer_abandon(writer);
+    facet_image_writer_abandon(NULL);
     assert_int_equal(count_files(false), 1);
     size_t size;
     char *bytes = read_bytes(&size, "frames.h5");
     assert_int_equal(size, 6);
     assert_memory_equal(bytes, "before", 6);
     free(bytes);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void limit_files(rlim_t size)
@@ -154,10 +155,10 @@ static void limit_files(rlim_t size)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static Status write_within(rlim_t size)
+static FacetStatus write_within(rlim_t size)
 {
     limit_files(size);
-    Status status = write_frames("frames.h5", 400, 50, NULL);
+    FacetStatus status = write_frames("frames.h5", 400, 50, NULL);
     limit_files(RLIM_INFINITY);
     return status;
 }
@@ -181,9 +182,9 @@ static void a_full_disk_leaves_nothing(void **state)
     assert_ok(write_within(size));
     assert_refused(write_within(size / 2), "cannot write"); // and an older file stays
     assert_int_equal(count_files(false), 1);
-    ImageSet *set;
+    FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
-    image_set_close(set);
+    facet_image_set_close(set);
     signal(SIGXFSZ, SIG_DFL);
 }
 
@@ -191,16 +192,16 @@ static void a_writer_past_a_full_disk_stays_broken(void **state)
 {
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
-    FactorSpace *space = sample_space();
-    ImageWriter *writer;
-    assert_ok(image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
+    FacetFactorSpace *space = sample_space();
+    FacetImageWriter *writer;
+    assert_ok(facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
     limit_files(20000);
     assert_refused(add_frames(writer, space, 0, 100, NULL), "cannot write: File too large");
     limit_files(RLIM_INFINITY);
     assert_refused(add_frames(writer, space, 100, 1, NULL), "frames.h5: not written, for frames");
-    assert_refused(image_writer_finish(writer), "frames.h5: not written, for frames");
+    assert_refused(facet_image_writer_finish(writer), "frames.h5: not written, for frames");
     assert_int_equal(count_files(false), 0);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
     signal(SIGXFSZ, SIG_DFL);
 }
 
@@ -211,9 +212,9 @@ static void a_killed_writer_is_swept_by_the_next(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        FactorSpace *space = sample_space();
-        ImageWriter *writer;
-        if (!image_writer_create(&writer, "frames.h5", space, frame_shape, NULL).ok) _exit(1);
+        FacetFactorSpace *space = sample_space();
+        FacetImageWriter *writer;
+        if (!facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL).ok) _exit(1);
         if (!add_frames(writer, space, 0, 100, NULL).ok) _exit(1);
         raise(SIGKILL);
     }
@@ -232,48 +233,48 @@ static void a_killed_writer_is_swept_by_the_next(void **state)
 static void numbers_that_are_not_finite_are_refused(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    ImageWriter *writer;
-    assert_ok(image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
+    FacetFactorSpace *space = sample_space();
+    FacetImageWriter *writer;
+    assert_ok(facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
     assert_ok(add_frames(writer, space, 0, 2, NULL));
     uint8_t rgb[2 * FRAME_BYTES] = {0};
     double actions[2 * FRAME_ACTIONS] = {[FRAME_ACTIONS + 7] = (double)NAN};
-    const FactorTask tasks[] = {factor_task_at(space, 0), factor_task_at(space, 1)};
+    const FacetFactorTask tasks[] = {factor_task_at(space, 0), factor_task_at(space, 1)};
     const int flights[] = {0, 0};
-    assert_refused(image_writer_add(writer, rgb, actions, tasks, flights, 2, NULL),
+    assert_refused(facet_image_writer_add(writer, rgb, actions, tasks, flights, 2, NULL),
                    "frames.h5: actions: frame 3: expected finite numbers, found nan in step 2, "
                    "channel 1");
     assert_ok(add_frames(writer, space, 2, 2, NULL)); // the writer goes on without them
-    assert_ok(image_writer_finish(writer));
-    ImageSet *set;
+    assert_ok(facet_image_writer_finish(writer));
+    FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
-    assert_int_equal(image_set_count(set), 4);
+    assert_int_equal(facet_image_set_count(set), 4);
     for (int n = 0; n < 4; n++) expect_labels(set, n, n);
-    image_set_close(set);
-    factor_space_destroy(space);
+    facet_image_set_close(set);
+    facet_factor_space_destroy(space);
 }
 
 static void wrong_paths_and_spaces_are_refused(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space(), *empty;
-    ImageWriter *writer;
-    assert_refused(image_writer_create(&writer, "no/such/f.h5", space, frame_shape, NULL),
+    FacetFactorSpace *space = sample_space(), *empty;
+    FacetImageWriter *writer;
+    assert_refused(facet_image_writer_create(&writer, "no/such/f.h5", space, frame_shape, NULL),
                    "no/such/f.h5: cannot create: No such file or directory");
     assert_null(writer);
-    assert_refused(image_writer_create(&writer, ".", space, frame_shape, NULL),
+    assert_refused(facet_image_writer_create(&writer, ".", space, frame_shape, NULL),
                    ".: expected a file to write, found a folder");
-    assert_ok(factor_space_create(&empty));
-    assert_refused(image_writer_create(&writer, "f.h5", empty, frame_shape, NULL),
+    assert_ok(facet_factor_space_create(&empty));
+    assert_refused(facet_image_writer_create(&writer, "f.h5", empty, frame_shape, NULL),
                    "f.h5: factors: expected at least one, found none");
     assert_ok(factor_space_add_factor(empty, "venue"));
-    assert_refused(image_writer_create(&writer, "f.h5", empty, frame_shape, NULL),
+    assert_refused(facet_image_writer_create(&writer, "f.h5", empty, frame_shape, NULL),
                    "f.h5: factors: venue: expected at least one value, found none");
-    assert_ok(image_writer_create(&writer, "f.h5", space, frame_shape, NULL));
-    assert_refused(image_writer_finish(writer), "f.h5: expected at least one frame to write");
+    assert_ok(facet_image_writer_create(&writer, "f.h5", space, frame_shape, NULL));
+    assert_refused(facet_image_writer_finish(writer), "f.h5: expected at least one frame to write");
     assert_int_equal(count_files(false), 0);
-    factor_space_destroy(empty);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(empty);
+    facet_factor_space_destroy(space);
 }
 
 int main(void)

@@ -64,14 +64,14 @@ static void broken_files_are_refused(void **state)
     (void)state;
     run_python("write_broken.py", ".", NULL);
     assert_int_equal(count_files(false), BROKEN + 1); // no case is left out
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "good.h5")); // what they all were before
-    dataset_destroy(dataset);
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "good.h5")); // what they all were before
+    facet_dataset_destroy(dataset);
     for (int i = 0; i < BROKEN; i++) {
         char path[64], words[256];
         snprintf(path, sizeof path, "%s.h5", broken[i].name);
         snprintf(words, sizeof words, "%s: %s", path, broken[i].words);
-        Status status = dataset_read(&dataset, path);
+        FacetStatus status = facet_dataset_read(&dataset, path);
         assert_refused(status, words);
         assert_ptr_equal(strstr(status.text, words), status.text);
         assert_null(dataset);
@@ -91,8 +91,8 @@ static void refusals_print_nothing(void **state)
     for (int i = 0; i < BROKEN; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s.h5", broken[i].name);
-        Dataset *dataset;
-        refused += !dataset_read(&dataset, path).ok;
+        FacetDataset *dataset;
+        refused += !facet_dataset_read(&dataset, path).ok;
     }
     fflush(stderr);
     dup2(terminal, STDERR_FILENO);
@@ -107,19 +107,19 @@ static void refusals_print_nothing(void **state)
 static void what_is_not_hdf5_is_refused(void **state)
 {
     (void)state;
-    Dataset *dataset;
-    assert_refused(dataset_read(&dataset, "missing.h5"),
+    FacetDataset *dataset;
+    assert_refused(facet_dataset_read(&dataset, "missing.h5"),
                    "missing.h5: cannot open: No such file or directory");
-    assert_refused(dataset_read(&dataset, ""), "cannot open");
-    assert_refused(dataset_read(&dataset, "."), ".: expected an HDF5 file, found a folder");
+    assert_refused(facet_dataset_read(&dataset, ""), "cannot open");
+    assert_refused(facet_dataset_read(&dataset, "."), ".: expected an HDF5 file, found a folder");
     write_bytes("empty.h5", "", 0);
-    assert_refused(dataset_read(&dataset, "empty.h5"),
+    assert_refused(facet_dataset_read(&dataset, "empty.h5"),
                    "empty.h5: expected an HDF5 file, found an empty file");
     write_bytes("text.h5", "{\"track\":1}", 11);
-    assert_refused(dataset_read(&dataset, "text.h5"),
+    assert_refused(facet_dataset_read(&dataset, "text.h5"),
                    "text.h5: expected an HDF5 file, found other content");
     assert_int_equal(mkfifo("pipe.h5", 0600), 0);
-    assert_refused(dataset_read(&dataset, "pipe.h5"), "pipe.h5: expected an HDF5 file");
+    assert_refused(facet_dataset_read(&dataset, "pipe.h5"), "pipe.h5: expected an HDF5 file");
 }
 
 static void truncated_files_are_refused(void **state)
@@ -128,18 +128,18 @@ static void truncated_files_are_refused(void **state)
     write_sample("whole.h5", 3);
     size_t size;
     char *bytes = read_bytes(&size, "whole.h5");
-    Dataset *dataset;
+    FacetDataset *dataset;
     for (size_t cut = 1; cut < size; cut += cut < 128 ? 1 : 997) {
         write_bytes("cut.h5", bytes, cut);
-        assert_refused(dataset_read(&dataset, "cut.h5"), "cut.h5: expected a");
+        assert_refused(facet_dataset_read(&dataset, "cut.h5"), "cut.h5: expected a");
         assert_null(dataset);
     }
     write_bytes("cut.h5", bytes, size - 1);
-    assert_refused(dataset_read(&dataset, "cut.h5"),
+    assert_refused(facet_dataset_read(&dataset, "cut.h5"),
                    "cut.h5: expected a whole HDF5 file, found a truncated or damaged one");
     write_bytes("cut.h5", bytes, size);
-    assert_ok(dataset_read(&dataset, "cut.h5"));
-    dataset_destroy(dataset);
+    assert_ok(facet_dataset_read(&dataset, "cut.h5"));
+    facet_dataset_destroy(dataset);
     free(bytes);
 }
 
@@ -151,8 +151,9 @@ static void a_long_path_leaves_room_for_the_reason(void **state)
     path[800] = '\0';
     strcat(path, "text.h5");
     write_bytes("text.h5", "no", 2);
-    Dataset *dataset;
-    assert_refused(dataset_read(&dataset, path), "text.h5: expected an HDF5 file, found other");
+    FacetDataset *dataset;
+    assert_refused(facet_dataset_read(&dataset, path),
+                   "text.h5: expected an HDF5 file, found other");
 }
 
 int main(void)

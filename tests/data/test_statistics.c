@@ -1,7 +1,7 @@
 // Statistics of actions over all demos and over chosen ones.
+#include "data/dataset.h"
+#include "factor/factor.h"
 #include "testing.h"
-
-#include <facet/dataset.h>
 
 enum { DEMOS = 4, STEPS = 2, DIM = 2 };
 
@@ -13,11 +13,11 @@ static double actions[DEMOS][STEPS][DIM] = {
     {{-5.0, 1e9 + 1.0}, {6.0, 1e9 - 1.0}},
     {{7.0, 1e9 + 1.0}, {8.0, 1e9 - 1.0}},
 };
-static FactorTask tasks[DEMOS];
+static FacetFactorTask tasks[DEMOS];
 
 static int make_dataset(void **state)
 {
-    static Dataset dataset = {.demos = DEMOS, .steps = STEPS, .action_dim = DIM};
+    static FacetDataset dataset = {.demos = DEMOS, .steps = STEPS, .action_dim = DIM};
     dataset.actions = actions[0][0];
     dataset.tasks = tasks;
     assert_ok(factor_space_from_json(&dataset.space, "{\"a\":[\"x\",\"y\"],\"b\":[\"x\",\"y\"]}",
@@ -29,14 +29,14 @@ static int make_dataset(void **state)
 
 static int free_dataset(void **state)
 {
-    factor_space_destroy(((Dataset *)*state)->space);
+    facet_factor_space_destroy(((FacetDataset *)*state)->space);
     return 0;
 }
 
 static void all_demos_count(void **state)
 {
-    ChannelStats stats[DIM];
-    assert_ok(dataset_stats(stats, *state, NULL));
+    FacetChannelStats stats[DIM];
+    assert_ok(facet_dataset_stats(stats, *state, NULL));
     assert_true(stats[0].min == -5.0 && stats[0].max == 8.0);
     assert_near(stats[0].mean, 26.0 / 8.0, 1e-15);
     assert_near(stats[0].std, sqrt(204.0 / 8.0 - 3.25 * 3.25), 1e-14);
@@ -48,25 +48,25 @@ static void all_demos_count(void **state)
 static void a_mask_chooses_demos(void **state)
 {
     const bool mask[DEMOS] = {true, false, false, true};
-    ChannelStats stats[DIM];
-    assert_ok(dataset_stats(stats, *state, mask));
+    FacetChannelStats stats[DIM];
+    assert_ok(facet_dataset_stats(stats, *state, mask));
     assert_true(stats[0].min == 1.0 && stats[0].max == 8.0);
     assert_near(stats[0].mean, 4.5, 1e-15);
     assert_near(stats[0].std, sqrt((3.5 * 3.5 + 2.5 * 2.5) / 2.0), 1e-15);
     const bool none[DEMOS] = {false};
-    assert_refused(dataset_stats(stats, *state, none),
+    assert_refused(facet_dataset_stats(stats, *state, none),
                    "expected at least one of 4 demos, found none chosen");
 }
 
 static void a_split_makes_both_masks(void **state)
 {
-    const Dataset *dataset = *state;
-    FactorSplit *split;
+    const FacetDataset *dataset = *state;
+    FacetFactorSplit *split;
     assert_ok(factor_split_create(&split, dataset->space));
     assert_ok(factor_split_add(split, factor_task_at(dataset->space, 2)));
     bool held_out[DEMOS], training[DEMOS];
-    assert_int_equal(dataset_select(held_out, dataset, split, true), 1);
-    assert_int_equal(dataset_select(training, dataset, split, false), 3);
+    assert_int_equal(facet_dataset_select(held_out, dataset, split, true), 1);
+    assert_int_equal(facet_dataset_select(training, dataset, split, false), 3);
     for (int demo = 0; demo < DEMOS; demo++) {
         assert_int_equal(held_out[demo], demo == 2);
         assert_int_equal(training[demo], demo != 2);
@@ -83,7 +83,7 @@ static void the_normalizer_spans_the_chosen_demos(void **state)
     assert_true(normalizer->min[0] == 1.0 && normalizer->max[0] == 4.0);
     assert_true(normalizer->min[1] == 1e9 - 1.0 && normalizer->max[1] == 1e9 + 1.0);
     double out[STEPS * DIM];
-    normalizer_apply(out, normalizer, dataset_actions(*state, 0), STEPS);
+    normalizer_apply(out, normalizer, facet_dataset_actions(*state, 0), STEPS);
     assert_near(out[0], -1.0, 0.0);
     assert_near(out[2], -1.0 / 3.0, 1e-15);
     normalizer_destroy(normalizer);
@@ -96,7 +96,7 @@ static void the_normalizer_spans_the_chosen_demos(void **state)
 
 static void a_constant_action_is_named(void **state)
 {
-    Dataset dataset = *(Dataset *)*state;
+    FacetDataset dataset = *(FacetDataset *)*state;
     double constant[STEPS * DIM] = {1.0, 4.0, 2.0, 4.0};
     dataset.actions = constant;
     dataset.demos = 1;

@@ -1,7 +1,7 @@
 // Writing demonstrations: round trips, equal bytes, and files that appear whole or not at all.
-#include "samples.h"
-
 #include "base/file.h"
+#include "factor/factor.h"
+#include "samples.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,9 +12,9 @@ static void a_file_comes_back(void **state)
     (void)state;
     enum { DEMOS = 12 }; // past ten: demo_10 comes behind demo_9, not behind demo_1
     write_sample("demos.h5", DEMOS);
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "demos.h5"));
-    FactorSpace *space = sample_space();
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "demos.h5"));
+    FacetFactorSpace *space = sample_space();
     assert_true(factor_space_equal(dataset->space, space));
     assert_int_equal(dataset->demos, DEMOS);
     assert_int_equal(dataset->steps, SAMPLE_STEPS);
@@ -23,58 +23,58 @@ static void a_file_comes_back(void **state)
                                            "\"env_kwargs\":{\"rate\":600,\"wind\":[0.5,0]}}");
     assert_int_equal(dataset->observation_count, 2);
     assert_string_equal(dataset->observations[0].name, "gate");
-    const DatasetObservation *states, *gates;
-    assert_ok(dataset_find_observation(&states, dataset, "state"));
-    assert_ok(dataset_find_observation(&gates, dataset, "gate"));
+    const FacetDatasetObservation *states, *gates;
+    assert_ok(facet_dataset_find_observation(&states, dataset, "state"));
+    assert_ok(facet_dataset_find_observation(&gates, dataset, "gate"));
     assert_int_equal(states->dim, SAMPLE_STATES);
     assert_int_equal(gates->dim, 1);
     for (int demo = 0; demo < DEMOS; demo++) {
         assert_int_equal(factor_task_index(space, dataset->tasks[demo]), 4 * demo % 9);
         for (int t = 0; t < SAMPLE_STEPS; t++) {
-            const double *action = dataset_actions(dataset, demo) + t * SAMPLE_ACTIONS;
-            const double *at = dataset_observed(dataset, states, demo) + t * SAMPLE_STATES;
+            const double *action = facet_dataset_actions(dataset, demo) + t * SAMPLE_ACTIONS;
+            const double *at = facet_dataset_observed(dataset, states, demo) + t * SAMPLE_STATES;
             for (int i = 0; i < SAMPLE_ACTIONS; i++)
                 assert_true(action[i] == sample_action(demo, t, i));
             for (int i = 0; i < SAMPLE_STATES; i++) assert_true(at[i] == sample_state(demo, t, i));
-            assert_true(dataset_observed(dataset, gates, demo)[t] == t);
+            assert_true(facet_dataset_observed(dataset, gates, demo)[t] == t);
         }
     }
-    assert_refused(dataset_find_observation(&states, dataset, "staet"),
+    assert_refused(facet_dataset_find_observation(&states, dataset, "staet"),
                    "no observation 'staet', did you mean 'state'? known: gate, state");
     assert_null(states);
-    dataset_destroy(dataset);
-    dataset_destroy(NULL);
-    factor_space_destroy(space);
+    facet_dataset_destroy(dataset);
+    facet_dataset_destroy(NULL);
+    facet_factor_space_destroy(space);
 }
 
 static void the_smallest_file_comes_back(void **state)
 {
     (void)state;
-    FactorSpace *space;
+    FacetFactorSpace *space;
     assert_ok(factor_space_from_json(&space, "{\"task\":[\"only\"]}", "sample"));
-    DatasetLayout layout = {.space = space, .steps = 1, .action_dim = 1};
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, "small.h5", &layout));
+    FacetDatasetLayout layout = {.space = space, .steps = 1, .action_dim = 1};
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, "small.h5", &layout));
     double action = -0.1;
-    assert_ok(dataset_writer_append(writer, factor_task_at(space, 0), &action, NULL));
-    assert_ok(dataset_writer_close(writer));
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "small.h5"));
+    assert_ok(facet_dataset_writer_append(writer, factor_task_at(space, 0), &action, NULL));
+    assert_ok(facet_dataset_writer_close(writer));
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "small.h5"));
     assert_int_equal(dataset->demos * dataset->steps * dataset->action_dim, 1);
     assert_true(dataset->actions[0] == action);
     assert_int_equal(dataset->observation_count, 0);
-    dataset_destroy(dataset);
-    factor_space_destroy(space);
+    facet_dataset_destroy(dataset);
+    facet_factor_space_destroy(space);
 }
 
 static void many_factors_and_values_come_back(void **state)
 {
     (void)state;
     // The names of the values alone are past the 64 KiB that an attribute holds in place.
-    FactorSpace *space;
-    assert_ok(factor_space_create(&space));
-    char name[FACTOR_NAME_SIZE];
-    for (int i = 0; i < FACTOR_MAX; i++) {
+    FacetFactorSpace *space;
+    assert_ok(facet_factor_space_create(&space));
+    char name[FACET_FACTOR_NAME_SIZE];
+    for (int i = 0; i < FACET_FACTOR_MAX; i++) {
         snprintf(name, sizeof name, "factor %d", i);
         assert_ok(factor_space_add_factor(space, name));
         for (int j = 0; j < (i == 3 ? 2000 : 2); j++) {
@@ -82,22 +82,22 @@ static void many_factors_and_values_come_back(void **state)
             assert_ok(factor_space_add_value(space, i, name));
         }
     }
-    DatasetLayout layout = {.space = space, .steps = 2, .action_dim = 2};
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, "many.h5", &layout));
+    FacetDatasetLayout layout = {.space = space, .steps = 2, .action_dim = 2};
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, "many.h5", &layout));
     const double actions[] = {1.0, 2.0, 3.0, 4.0};
     int64_t last = factor_task_count(space) - 1;
     for (int i = 0; i < 3; i++)
-        assert_ok(
-            dataset_writer_append(writer, factor_task_at(space, last / (i + 1)), actions, NULL));
-    assert_ok(dataset_writer_close(writer));
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "many.h5"));
+        assert_ok(facet_dataset_writer_append(writer, factor_task_at(space, last / (i + 1)),
+                                              actions, NULL));
+    assert_ok(facet_dataset_writer_close(writer));
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "many.h5"));
     assert_true(factor_space_equal(dataset->space, space));
     for (int i = 0; i < 3; i++)
         assert_true(factor_task_index(space, dataset->tasks[i]) == last / (i + 1));
-    dataset_destroy(dataset);
-    factor_space_destroy(space);
+    facet_dataset_destroy(dataset);
+    facet_factor_space_destroy(space);
 }
 
 static void equal_demos_give_equal_bytes(void **state)
@@ -130,17 +130,17 @@ static void equal_demos_give_equal_bytes(void **state)
 static void two_files_can_grow_side_by_side(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *a, *b;
-    assert_ok(dataset_writer_open(&a, "a.h5", &layout));
-    assert_ok(dataset_writer_open(&b, "b.h5", &layout));
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *a, *b;
+    assert_ok(facet_dataset_writer_open(&a, "a.h5", &layout));
+    assert_ok(facet_dataset_writer_open(&b, "b.h5", &layout));
     for (int demo = 0; demo < 5; demo++) {
         assert_ok(append_sample(a, space, demo));
         assert_ok(append_sample(b, space, demo));
     }
-    assert_ok(dataset_writer_close(a));
-    assert_ok(dataset_writer_close(b));
+    assert_ok(facet_dataset_writer_close(a));
+    assert_ok(facet_dataset_writer_close(b));
     write_sample("alone.h5", 5);
     size_t a_size, b_size, alone_size;
     char *a_bytes = read_bytes(&a_size, "a.h5"), *b_bytes = read_bytes(&b_size, "b.h5");
@@ -152,66 +152,66 @@ static void two_files_can_grow_side_by_side(void **state)
     free(a_bytes);
     free(b_bytes);
     free(alone);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void nothing_appears_before_the_close(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, "demos.h5", &layout));
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, "demos.h5", &layout));
     assert_ok(append_sample(writer, space, 0));
     assert_int_not_equal(access("demos.h5", F_OK), 0);
-    dataset_writer_abort(writer);
+    facet_dataset_writer_abort(writer);
     assert_int_equal(count_files(false), 0);
-    dataset_writer_abort(NULL);
-    factor_space_destroy(space);
+    facet_dataset_writer_abort(NULL);
+    facet_factor_space_destroy(space);
 }
 
 static void an_abort_keeps_what_was_there(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *writer;
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *writer;
     write_bytes("demos.h5", "old", 3);
-    assert_ok(dataset_writer_open(&writer, "demos.h5", &layout));
+    assert_ok(facet_dataset_writer_open(&writer, "demos.h5", &layout));
     assert_ok(append_sample(writer, space, 0));
-    dataset_writer_abort(writer);
+    facet_dataset_writer_abort(writer);
     size_t size;
     char *bytes = read_bytes(&size, "demos.h5");
     assert_int_equal(size, 3);
     free(bytes);
     write_sample("demos.h5", 1);
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "demos.h5"));
-    dataset_destroy(dataset);
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "demos.h5"));
+    facet_dataset_destroy(dataset);
     assert_int_equal(count_files(false), 1);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 // Writes five demos where no file may grow past `limit` bytes, as on a disk that is full.
-static Status write_within(rlim_t limit)
+static FacetStatus write_within(rlim_t limit)
 {
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
     struct rlimit before;
     getrlimit(RLIMIT_FSIZE, &before);
     struct rlimit small = {.rlim_cur = limit, .rlim_max = before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    DatasetWriter *writer;
-    Status status = dataset_writer_open(&writer, "demos.h5", &layout);
+    FacetDatasetWriter *writer;
+    FacetStatus status = facet_dataset_writer_open(&writer, "demos.h5", &layout);
     for (int demo = 0; demo < 5 && status.ok; demo++) status = append_sample(writer, space, demo);
     if (writer) {
-        Status closed = dataset_writer_close(writer);
+        FacetStatus closed = facet_dataset_writer_close(writer);
         if (status.ok) status = closed;
     }
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
     return status;
 }
 
@@ -236,16 +236,16 @@ static void a_full_disk_leaves_nothing(void **state)
 }
 
 // Writes in a child process that `ending` ends; the child's exit status.
-static int write_in_child(void (*ending)(DatasetWriter *writer, const FactorSpace *space))
+static int write_in_child(void (*ending)(FacetDatasetWriter *writer, const FacetFactorSpace *space))
 {
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        FactorSpace *space = sample_space();
-        DatasetLayout layout = sample_layout(space);
-        DatasetWriter *writer;
-        if (!dataset_writer_open(&writer, "demos.h5", &layout).ok) _exit(1);
+        FacetFactorSpace *space = sample_space();
+        FacetDatasetLayout layout = sample_layout(space);
+        FacetDatasetWriter *writer;
+        if (!facet_dataset_writer_open(&writer, "demos.h5", &layout).ok) _exit(1);
         if (!append_sample(writer, space, 0).ok) _exit(1);
         ending(writer, space);
         _exit(2);
@@ -255,18 +255,19 @@ static int write_in_child(void (*ending)(DatasetWriter *writer, const FactorSpac
     return status;
 }
 
-static void interrupt_then_append(DatasetWriter *writer, const FactorSpace *space)
+static void interrupt_then_append(FacetDatasetWriter *writer, const FacetFactorSpace *space)
 {
     interrupt_watch();
     raise(SIGINT);
-    Status appended = append_sample(writer, space, 1), closed = dataset_writer_close(writer);
+    FacetStatus appended = append_sample(writer, space, 1),
+                closed = facet_dataset_writer_close(writer);
     bool right = !appended.ok && !closed.ok &&
                  strcmp(appended.text, "demos.h5: interrupted, not written") == 0 &&
                  strcmp(closed.text, appended.text) == 0;
     _exit(right ? 0 : 3);
 }
 
-static void die_at_once(DatasetWriter *writer, const FactorSpace *space)
+static void die_at_once(FacetDatasetWriter *writer, const FacetFactorSpace *space)
 {
     (void)writer;
     (void)space;
@@ -289,100 +290,101 @@ static void a_killed_process_leaves_no_file_of_that_name(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     assert_int_not_equal(access("demos.h5", F_OK), 0);
     write_sample("demos.h5", 2); // and the next run is not in its way
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "demos.h5"));
-    dataset_destroy(dataset);
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "demos.h5"));
+    facet_dataset_destroy(dataset);
 }
 
 static void numbers_that_are_not_finite_are_refused(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    const DatasetField field = {"state", 2};
-    DatasetLayout layout = {.space = space,
-                            .steps = 3,
-                            .action_dim = 2,
-                            .observations = &field,
-                            .observation_count = 1};
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, "demos.h5", &layout));
-    FactorTask task = factor_task_at(space, 0);
+    FacetFactorSpace *space = sample_space();
+    const FacetDatasetField field = {"state", 2};
+    FacetDatasetLayout layout = {.space = space,
+                                 .steps = 3,
+                                 .action_dim = 2,
+                                 .observations = &field,
+                                 .observation_count = 1};
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, "demos.h5", &layout));
+    FacetFactorTask task = factor_task_at(space, 0);
     double good[6] = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}, bad[6] = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0};
     const double *good_states = good, *bad_states = bad;
-    assert_ok(dataset_writer_append(writer, task, good, &good_states));
+    assert_ok(facet_dataset_writer_append(writer, task, good, &good_states));
     bad[3] = nan("");
-    assert_refused(dataset_writer_append(writer, task, bad, &good_states),
+    assert_refused(facet_dataset_writer_append(writer, task, bad, &good_states),
                    "demos.h5: data/demo_1/actions: expected finite numbers, found nan in row 1, "
                    "column 1");
     bad[3] = 3.0;
     bad[4] = HUGE_VAL;
-    assert_refused(dataset_writer_append(writer, task, good, &bad_states),
+    assert_refused(facet_dataset_writer_append(writer, task, good, &bad_states),
                    "demos.h5: data/demo_1/obs/state: expected finite numbers, found inf in row 2, "
                    "column 0");
-    assert_ok(dataset_writer_append(writer, task, good, &good_states));
-    assert_ok(dataset_writer_close(writer));
-    Dataset *dataset;
-    assert_ok(dataset_read(&dataset, "demos.h5"));
+    assert_ok(facet_dataset_writer_append(writer, task, good, &good_states));
+    assert_ok(facet_dataset_writer_close(writer));
+    FacetDataset *dataset;
+    assert_ok(facet_dataset_read(&dataset, "demos.h5"));
     assert_int_equal(dataset->demos, 2);
-    dataset_destroy(dataset);
-    factor_space_destroy(space);
+    facet_dataset_destroy(dataset);
+    facet_factor_space_destroy(space);
 }
 
 static void a_file_without_demos_is_refused(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space();
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *writer;
-    assert_ok(dataset_writer_open(&writer, "demos.h5", &layout));
-    assert_refused(dataset_writer_close(writer), "demos.h5: expected at least one demo to write");
+    FacetFactorSpace *space = sample_space();
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *writer;
+    assert_ok(facet_dataset_writer_open(&writer, "demos.h5", &layout));
+    assert_refused(facet_dataset_writer_close(writer),
+                   "demos.h5: expected at least one demo to write");
     assert_int_equal(count_files(false), 0);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void wrong_layouts_and_paths_are_refused(void **state)
 {
     (void)state;
-    FactorSpace *space = sample_space(), *other;
-    DatasetLayout layout = sample_layout(space);
-    DatasetWriter *writer;
-    assert_refused(dataset_writer_open(&writer, "no/such/folder/demos.h5", &layout),
+    FacetFactorSpace *space = sample_space(), *other;
+    FacetDatasetLayout layout = sample_layout(space);
+    FacetDatasetWriter *writer;
+    assert_refused(facet_dataset_writer_open(&writer, "no/such/folder/demos.h5", &layout),
                    "no/such/folder/demos.h5: cannot create: No such file or directory");
     assert_null(writer);
-    assert_refused(dataset_writer_open(&writer, ".", &layout), "expected a file to write");
-    assert_refused(dataset_writer_open(&writer, "", &layout), "expected the name of a file");
+    assert_refused(facet_dataset_writer_open(&writer, ".", &layout), "expected a file to write");
+    assert_refused(facet_dataset_writer_open(&writer, "", &layout), "expected the name of a file");
 
     layout.env_kwargs = "{";
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: env_kwargs: line 1: expected valid JSON");
     layout.env_kwargs = "[]";
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: env_kwargs: the document: expected an object, found an array of 0");
     layout.env_kwargs = NULL;
 
-    const DatasetField twice[] = {{"state", 1}, {"state", 2}}, slash = {"a/b", 1};
+    const FacetDatasetField twice[] = {{"state", 1}, {"state", 2}}, slash = {"a/b", 1};
     layout.observations = twice;
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: obs: expected distinct names, found 'state' twice");
     layout.observations = &slash;
     layout.observation_count = 1;
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: obs: expected a name of 1 to 127 bytes without /, found 'a/b'");
     layout.observation_count = 0;
 
-    assert_ok(factor_space_create(&other));
+    assert_ok(facet_factor_space_create(&other));
     layout.space = other;
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: factors: expected at least one, found none");
     assert_ok(factor_space_add_factor(other, "num_samples"));
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: factors: num_samples: expected at least one value");
     assert_ok(factor_space_add_value(other, 0, "3"));
-    assert_refused(dataset_writer_open(&writer, "demos.h5", &layout),
+    assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: factors: num_samples: expected another name");
     assert_int_equal(count_files(false), 0);
-    factor_space_destroy(other);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(other);
+    facet_factor_space_destroy(space);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include "diffusion/score_pass.h"
 #include "nn/layers.h"
 #include "reference.h"
+#include "train/score_backward.h"
 
 #include <stdlib.h>
 
@@ -35,10 +36,10 @@ static void compare(const char *prefix, int width)
     Real x[ROWS * SIZE], dout[ROWS * SIZE], out[ROWS * SIZE], dx[ROWS * SIZE];
     ScoreNet *net;
     ScoreWork *work;
-    ThreadPool *pool;
+    FacetPool *pool;
     assert_ok(score_net_create(&net, config));
     assert_ok(score_work_create_train(&work, net, ROWS, 1));
-    assert_ok(pool_create(&pool, 1));
+    assert_ok(facet_pool_create(&pool, 1));
     Real *params = calloc(net->table.size, sizeof *params);
     Real *grads = calloc(net->table.size, sizeof *grads);
     assert_true(params && grads);
@@ -58,7 +59,7 @@ static void compare(const char *prefix, int width)
                 net->table.tensors[i].size);
     free(params);
     free(grads);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     score_work_free(work);
     score_net_free(net);
 }

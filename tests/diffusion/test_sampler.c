@@ -2,8 +2,8 @@
 // hand, clipping, the path, and the same bits on any number of threads.
 #include "diffusion/sampler.h"
 #include "nn/layers.h"
-#include "nn/optim.h"
 #include "testing.h"
+#include "train/optim.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ enum { T = 5, D = 2, SIZE = T * D, PLANS = 3, STEPS = 7, CONTEXT = 3 };
 
 typedef struct Fixture {
     ScoreNet *net;
-    ThreadPool *pool;
+    FacetPool *pool;
     Sampler *sampler;
     float *params;
     NoiseSchedule schedule;
@@ -30,7 +30,7 @@ static void setup_with(Fixture *f, int factors, int threads, int context)
                                    .values = {3, 2, 4},
                                    .context = context};
     assert_ok(score_net_create(&f->net, config));
-    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(facet_pool_create(&f->pool, threads));
     assert_ok(sampler_create(&f->sampler, f->net, PLANS));
     assert_ok(schedule_cosine(&f->schedule, 50));
     f->params = calloc(f->net->table.size, sizeof *f->params);
@@ -50,7 +50,7 @@ static void teardown(Fixture *f)
 {
     free(f->params);
     sampler_free(f->sampler);
-    pool_destroy(f->pool);
+    facet_pool_destroy(f->pool);
     score_net_free(f->net);
 }
 

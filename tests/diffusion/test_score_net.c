@@ -2,10 +2,13 @@
 // against central differences, with and without a context; what the factors select of the context;
 // the receptive field; the sizes that are refused.
 #define FACET_REAL_DOUBLE
+#include "certify/score_jacobian.h"
+#include "certify/score_tangent.h"
 #include "diffusion/score_pass.h"
 #include "nn/derivative.h"
 #include "nn/layers.h"
-#include "nn/optim.h"
+#include "train/optim.h"
+#include "train/score_backward.h"
 
 #include <stdlib.h>
 
@@ -14,7 +17,7 @@ enum { ROWS = 11, T = 6, D = 3, K = 2, SIZE = T * D, CONTEXT = 4 };
 typedef struct Fixture {
     ScoreNet *net;
     ScoreWork *work;
-    ThreadPool *pool;
+    FacetPool *pool;
     double *params, *grads;
     double x[ROWS * SIZE], t[ROWS], out[ROWS * SIZE], dout[ROWS * SIZE], dx[ROWS * SIZE];
     double context[ROWS * CONTEXT], dcontext[ROWS * CONTEXT];
@@ -35,7 +38,7 @@ static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
 {
     assert_ok(score_net_create(&f->net, config));
     assert_ok(score_work_create_train(&f->work, f->net, ROWS, threads));
-    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(facet_pool_create(&f->pool, threads));
     f->params = calloc(f->net->table.size, sizeof *f->params);
     f->grads = calloc(f->net->table.size, sizeof *f->grads);
     assert_true(f->params && f->grads);
@@ -55,7 +58,7 @@ static void teardown(Fixture *f)
 {
     free(f->params);
     free(f->grads);
-    pool_destroy(f->pool);
+    facet_pool_destroy(f->pool);
     score_work_free(f->work);
     score_net_free(f->net);
 }

@@ -3,7 +3,8 @@
 #define FACET_REAL_DOUBLE
 #include "encoder/encoder.h"
 #include "nn/derivative.h"
-#include "nn/optim.h"
+#include "train/encoder_backward.h"
+#include "train/optim.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ enum { IMAGES = 11, WIDTH = 22, HEIGHT = 18, F = 5, PIXELS = WIDTH * HEIGHT * 3 
 typedef struct Fixture {
     Encoder *encoder;
     EncoderWork *work;
-    ThreadPool *pool;
+    FacetPool *pool;
     const TensorTable *table;
     double *params, *grads;
     double inputs[IMAGES * PIXELS], features[IMAGES * F], dfeatures[IMAGES * F];
@@ -37,7 +38,7 @@ static Fixture *setup(EncoderConfig config, int threads)
     assert_non_null(f);
     assert_ok(encoder_create(&f->encoder, config));
     assert_ok(encoder_work_create(&f->work, f->encoder, IMAGES, threads, true));
-    assert_ok(pool_create(&f->pool, threads));
+    assert_ok(facet_pool_create(&f->pool, threads));
     f->table = encoder_table(f->encoder);
     f->params = calloc(f->table->size, sizeof *f->params);
     f->grads = calloc(f->table->size, sizeof *f->grads);
@@ -53,7 +54,7 @@ static void teardown(Fixture *f)
 {
     free(f->params);
     free(f->grads);
-    pool_destroy(f->pool);
+    facet_pool_destroy(f->pool);
     encoder_work_free(f->work);
     encoder_free(f->encoder);
     free(f);
@@ -187,7 +188,7 @@ static void test_frozen(void **state)
 static void refuse(EncoderConfig config, const char *words)
 {
     Encoder *encoder;
-    Status status = encoder_create(&encoder, config);
+    FacetStatus status = encoder_create(&encoder, config);
     assert_false(status.ok);
     assert_null(encoder);
     if (!strstr(status.text, words)) fail_msg("expected '%s' in: %s", words, status.text);
@@ -207,7 +208,7 @@ static void test_refused_shapes(void **state)
     refuse(config, "frozen parts from 0 to 4, found 5");
     config = tiny, config.width = 0;
     refuse(config, "a width from 8 to 2048, found 0");
-    Status status = encoder_config_find(&config, "smal");
+    FacetStatus status = encoder_config_find(&config, "smal");
     assert_false(status.ok);
     assert_string_equal(status.text, "no encoder 'smal': small, resnet18, resnet18-torchvision");
 }

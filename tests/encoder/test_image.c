@@ -46,7 +46,7 @@ static void test_input(void **state)
 static void test_jitter(void **state)
 {
     (void)state;
-    Rng rng = rng_make(1, 2);
+    FacetRng rng = rng_make(1, 2);
     ImageJitter none = image_jitter_draw(&rng, 0.0), plain = image_jitter_none();
     for (int c = 0; c < 3; c++) {
         assert_near((double)none.gain[c], (double)plain.gain[c], 0.0);
@@ -61,7 +61,7 @@ static void test_jitter(void **state)
     }
     assert_near(sum / DRAWS, 0.5, 0.01);
     assert_true(low < 0.3 && high > 0.7 && low > 0.1 && high < 0.9);
-    Rng a = rng_make(7, 7), b = rng_make(7, 7);
+    FacetRng a = rng_make(7, 7), b = rng_make(7, 7);
     ImageJitter first = image_jitter_draw(&a, 1.0), again = image_jitter_draw(&b, 1.0);
     assert_memory_equal(&first, &again, sizeof first);
 }

@@ -3,6 +3,7 @@
 #define REFERENCE_TOLERANCE 5e-4 // without a norm, floats cancel
 #include "encoder/encoder.h"
 #include "reference.h"
+#include "train/encoder_backward.h"
 
 #include <stdlib.h>
 
@@ -15,10 +16,10 @@ static void compare(const char *name, EncoderConfig config)
     char entry[128];
     Encoder *encoder;
     EncoderWork *work;
-    ThreadPool *pool;
+    FacetPool *pool;
     assert_ok(encoder_create(&encoder, config));
     assert_ok(encoder_work_create(&work, encoder, IMAGES, 1, true));
-    assert_ok(pool_create(&pool, 1));
+    assert_ok(facet_pool_create(&pool, 1));
     const TensorTable *table = encoder_table(encoder);
     Real *params = calloc(table->size, sizeof *params);
     Real *grads = calloc(table->size, sizeof *grads);
@@ -42,7 +43,7 @@ static void compare(const char *name, EncoderConfig config)
     free(grads);
     encoder_work_free(work);
     encoder_free(encoder);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
 }
 
 static const EncoderConfig plain = {.width = WIDTH,

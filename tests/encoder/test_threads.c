@@ -1,11 +1,12 @@
 // The encoder's passes give the same bits on any number of threads, evaluating as in training, and
 // allocate nothing.
 #include "allocations.h"
+#include "base/rng.h"
 #include "encoder/encoder.h"
-#include "nn/optim.h"
 #include "testing.h"
+#include "train/encoder_backward.h"
+#include "train/optim.h"
 
-#include <facet/rng.h>
 #include <stdlib.h>
 
 enum { IMAGES = 10, THREADS = 4 };
@@ -21,7 +22,7 @@ static float *numbers(size_t count, uint64_t stream)
 {
     float *out = malloc(count * sizeof *out);
     assert_non_null(out);
-    Rng rng = rng_make(5, stream);
+    FacetRng rng = rng_make(5, stream);
     for (size_t i = 0; i < count; i++) out[i] = (float)rng_range(&rng, -1.0, 1.0);
     return out;
 }
@@ -69,9 +70,9 @@ static EncoderConfig narrow_resnet(void)
 
 static void train(const Fixture *f, float *features, float *grads, int threads)
 {
-    ThreadPool *pool;
+    FacetPool *pool;
     EncoderWork *work;
-    assert_ok(pool_create(&pool, threads));
+    assert_ok(facet_pool_create(&pool, threads));
     assert_ok(encoder_work_create(&work, f->encoder, IMAGES, THREADS, true));
     for (int repeat = 0; repeat < 2; repeat++) { // what a pass leaves behind does not matter
         long before = allocations;
@@ -81,16 +82,16 @@ static void train(const Fixture *f, float *features, float *grads, int threads)
         if (repeat) assert_int_equal(allocations, before);
     }
     encoder_work_free(work);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
 }
 
 // One image at a time and all at once.
 static void evaluate(const Fixture *f, const float *expected, int threads)
 {
-    ThreadPool *pool;
+    FacetPool *pool;
     EncoderWork *work;
     float *features = numbers(IMAGES * f->features, 3);
-    assert_ok(pool_create(&pool, threads));
+    assert_ok(facet_pool_create(&pool, threads));
     assert_ok(encoder_work_create(&work, f->encoder, IMAGES, THREADS, false));
     encoder_load(work, f->params, pool);
     long before = allocations;
@@ -102,7 +103,7 @@ static void evaluate(const Fixture *f, const float *expected, int threads)
     assert_memory_equal(features, expected, IMAGES * f->features * sizeof *features);
     assert_int_equal(allocations, before);
     encoder_work_free(work);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     free(features);
 }
 

@@ -2,18 +2,17 @@
 #ifndef FACET_TESTS_FACTOR_SPACES_H
 #define FACET_TESTS_FACTOR_SPACES_H
 
+#include "factor/factor.h"
 #include "testing.h"
 
-#include <facet/factor.h>
-
-static inline FactorSpace *race_space(void)
+static inline FacetFactorSpace *race_space(void)
 {
     static const char *const tracks[] = {"race1", "race2", "race10", "slalom"};
     static const char *const sizes[] = {"narrow", "standard", "wide"};
-    FactorSpace *space;
-    assert_ok(factor_space_create(&space));
-    assert_ok(factor_space_add(space, "track", tracks, 4));
-    assert_ok(factor_space_add(space, "size", sizes, 3));
+    FacetFactorSpace *space;
+    assert_ok(facet_factor_space_create(&space));
+    assert_ok(facet_factor_space_add(space, "track", tracks, 4));
+    assert_ok(facet_factor_space_add(space, "size", sizes, 3));
     return space;
 }
 

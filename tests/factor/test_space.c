@@ -6,46 +6,47 @@
 static void names_keep_their_order(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space();
-    assert_int_equal(factor_count(space), 2);
-    assert_string_equal(factor_name(space, 0), "track");
-    assert_string_equal(factor_name(space, 1), "size");
-    assert_int_equal(factor_value_count(space, 0), 4);
-    assert_int_equal(factor_value_count(space, 1), 3);
-    assert_string_equal(factor_value_name(space, 0, 2), "race10");
-    assert_string_equal(factor_value_name(space, 1, 0), "narrow");
-    assert_string_equal(factor_value_name(space, 1, FACTOR_NULL), "*");
-    factor_space_destroy(space);
+    FacetFactorSpace *space = race_space();
+    assert_int_equal(facet_factor_count(space), 2);
+    assert_string_equal(facet_factor_name(space, 0), "track");
+    assert_string_equal(facet_factor_name(space, 1), "size");
+    assert_int_equal(facet_factor_value_count(space, 0), 4);
+    assert_int_equal(facet_factor_value_count(space, 1), 3);
+    assert_string_equal(facet_factor_value_name(space, 0, 2), "race10");
+    assert_string_equal(facet_factor_value_name(space, 1, 0), "narrow");
+    assert_string_equal(facet_factor_value_name(space, 1, FACET_FACTOR_NULL), "*");
+    facet_factor_space_destroy(space);
 }
 
 static void lookups_find_and_explain(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space();
+    FacetFactorSpace *space = race_space();
     int index = 7;
-    assert_ok(factor_find(&index, space, "size"));
+    assert_ok(facet_factor_find(&index, space, "size"));
     assert_int_equal(index, 1);
-    assert_ok(factor_find_value(&index, space, 0, "slalom"));
+    assert_ok(facet_factor_find_value(&index, space, 0, "slalom"));
     assert_int_equal(index, 3);
-    assert_refused(factor_find(&index, space, "trak"), "no factor 'trak', did you mean 'track'?");
-    assert_refused(factor_find(&index, space, "trak"), "known: track, size");
-    assert_refused(factor_find_value(&index, space, 0, "salom"),
+    assert_refused(facet_factor_find(&index, space, "trak"),
+                   "no factor 'trak', did you mean 'track'?");
+    assert_refused(facet_factor_find(&index, space, "trak"), "known: track, size");
+    assert_refused(facet_factor_find_value(&index, space, 0, "salom"),
                    "no track 'salom', did you mean 'slalom'? known: race1, race2, race10, slalom");
-    assert_refused(factor_find_value(&index, space, 1, "Wide"), "did you mean 'wide'?");
-    assert_refused(factor_find_value(&index, space, 1, "gigantic"), "no size 'gigantic'");
-    assert_refused(factor_find_value(&index, space, 1, "a\nb"),
+    assert_refused(facet_factor_find_value(&index, space, 1, "Wide"), "did you mean 'wide'?");
+    assert_refused(facet_factor_find_value(&index, space, 1, "gigantic"), "no size 'gigantic'");
+    assert_refused(facet_factor_find_value(&index, space, 1, "a\nb"),
                    "size: expected a name without control characters, found byte 10");
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void bad_names_are_refused_and_change_nothing(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space(), *before;
+    FacetFactorSpace *space = race_space(), *before;
     assert_ok(factor_space_copy(&before, space));
-    char long_name[FACTOR_NAME_SIZE + 1];
+    char long_name[FACET_FACTOR_NAME_SIZE + 1];
     memset(long_name, 'a', sizeof long_name - 1);
-    long_name[FACTOR_NAME_SIZE] = '\0';
+    long_name[FACET_FACTOR_NAME_SIZE] = '\0';
     const struct {
         const char *name, *words;
     } cases[] = {
@@ -62,36 +63,36 @@ static void bad_names_are_refused_and_change_nothing(void **state)
     assert_refused(factor_space_add_factor(space, "size"), "factor 'size': expected distinct");
     assert_refused(factor_space_add_value(space, 1, "wide"), "size 'wide': expected distinct");
     const char *const twice[] = {"red", "blue", "red"};
-    assert_refused(factor_space_add(space, "colour", twice, 3), "colour 'red'");
+    assert_refused(facet_factor_space_add(space, "colour", twice, 3), "colour 'red'");
     assert_true(factor_space_equal(space, before));
     assert_ok(factor_space_add_value(space, 0, "wide")); // the same name in another factor
-    long_name[FACTOR_NAME_SIZE - 1] = '\0';
+    long_name[FACET_FACTOR_NAME_SIZE - 1] = '\0';
     assert_ok(factor_space_add_value(space, 0, long_name));
     assert_ok(factor_space_add_value(space, 0, "two words"));
-    factor_space_destroy(before);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(before);
+    facet_factor_space_destroy(space);
 }
 
 static void sixteen_factors_fit_and_no_more(void **state)
 {
     (void)state;
-    FactorSpace *space;
-    assert_ok(factor_space_create(&space));
+    FacetFactorSpace *space;
+    assert_ok(facet_factor_space_create(&space));
     char name[16];
-    for (int i = 0; i < FACTOR_MAX; i++) {
+    for (int i = 0; i < FACET_FACTOR_MAX; i++) {
         snprintf(name, sizeof name, "f%d", i);
         assert_ok(factor_space_add_factor(space, name));
     }
     assert_refused(factor_space_add_factor(space, "f16"), "at most 16 factors");
-    assert_int_equal(factor_count(space), FACTOR_MAX);
-    factor_space_destroy(space);
+    assert_int_equal(facet_factor_count(space), FACET_FACTOR_MAX);
+    facet_factor_space_destroy(space);
 }
 
 static void many_values_fit(void **state)
 {
     (void)state;
-    FactorSpace *space;
-    assert_ok(factor_space_create(&space));
+    FacetFactorSpace *space;
+    assert_ok(facet_factor_space_create(&space));
     assert_ok(factor_space_add_factor(space, "track"));
     char name[16];
     for (int i = 0; i < 2000; i++) {
@@ -99,15 +100,15 @@ static void many_values_fit(void **state)
         assert_ok(factor_space_add_value(space, 0, name));
     }
     int value;
-    assert_ok(factor_find_value(&value, space, 0, "race1999"));
+    assert_ok(facet_factor_find_value(&value, space, 0, "race1999"));
     assert_int_equal(value, 1999);
     // The list of known names does not fit on the line: it ends behind a whole name.
-    Status status = factor_find_value(&value, space, 0, "slalom");
+    FacetStatus status = facet_factor_find_value(&value, space, 0, "slalom");
     assert_false(status.ok);
     size_t length = strlen(status.text);
     assert_true(length > 10 && length < 450);
     assert_string_equal(status.text + length - strlen(", …"), ", …");
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void a_space_cannot_outgrow_its_numbers(void **state)
@@ -115,11 +116,11 @@ static void a_space_cannot_outgrow_its_numbers(void **state)
     (void)state;
     // 15 factors of 18 values have 18^15 = 6.7e18 tasks, below 2^63 - 1 = 9.2e18; a sixteenth
     // factor may have one value and not two.
-    FactorSpace *space;
-    assert_ok(factor_space_create(&space));
+    FacetFactorSpace *space;
+    assert_ok(facet_factor_space_create(&space));
     char name[16];
     int64_t tasks = 1;
-    for (int i = 0; i < FACTOR_MAX; i++) {
+    for (int i = 0; i < FACET_FACTOR_MAX; i++) {
         snprintf(name, sizeof name, "f%d", i);
         assert_ok(factor_space_add_factor(space, name));
         for (int j = 0; i < 15 && j < 18; j++) {
@@ -131,31 +132,31 @@ static void a_space_cannot_outgrow_its_numbers(void **state)
     assert_ok(factor_space_add_value(space, 15, "one"));
     assert_true(factor_task_count(space) == tasks);
     assert_refused(factor_space_add_value(space, 15, "two"), "at most 9223372036854775807 tasks");
-    FactorTask last = factor_task_at(space, tasks - 1);
+    FacetFactorTask last = factor_task_at(space, tasks - 1);
     assert_int_equal(last.value[0], 17);
     assert_true(factor_task_index(space, last) == tasks - 1);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void a_copy_is_equal_and_apart(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space(), *copy;
+    FacetFactorSpace *space = race_space(), *copy;
     assert_ok(factor_space_copy(&copy, space));
     assert_true(factor_space_equal(space, copy));
     assert_ok(factor_space_add_value(copy, 1, "huge"));
     assert_false(factor_space_equal(space, copy));
-    assert_int_equal(factor_value_count(space, 1), 3);
-    factor_space_destroy(space);
-    assert_string_equal(factor_value_name(copy, 1, 3), "huge");
-    factor_space_destroy(copy);
-    factor_space_destroy(NULL);
+    assert_int_equal(facet_factor_value_count(space, 1), 3);
+    facet_factor_space_destroy(space);
+    assert_string_equal(facet_factor_value_name(copy, 1, 3), "huge");
+    facet_factor_space_destroy(copy);
+    facet_factor_space_destroy(NULL);
 }
 
 static void spaces_differ_by_name_order_and_size(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space(), *other;
+    FacetFactorSpace *space = race_space(), *other;
     const char *const texts[] = {
         "{\"track\":[\"race1\",\"race2\",\"race10\",\"slalom\"]}",
         "{\"track\":[\"race1\",\"race2\",\"race10\",\"slalom\"],\"size\":[\"narrow\",\"wide\","
@@ -168,15 +169,15 @@ static void spaces_differ_by_name_order_and_size(void **state)
     for (int i = 0; i < 4; i++) {
         assert_ok(factor_space_from_json(&other, texts[i], "text"));
         assert_false(factor_space_equal(space, other));
-        factor_space_destroy(other);
+        facet_factor_space_destroy(other);
     }
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 static void json_round_trip_keeps_order_and_letters(void **state)
 {
     (void)state;
-    FactorSpace *space = race_space(), *back;
+    FacetFactorSpace *space = race_space(), *back;
     assert_ok(factor_space_add_value(space, 0, "Zürich \"Süd\" \\ 東"));
     char *text = factor_space_to_json(space);
     assert_string_equal(text, "{\"track\":[\"race1\",\"race2\",\"race10\",\"slalom\","
@@ -185,8 +186,8 @@ static void json_round_trip_keeps_order_and_letters(void **state)
     assert_ok(factor_space_from_json(&back, text, "text"));
     assert_true(factor_space_equal(space, back));
     free(text);
-    factor_space_destroy(back);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(back);
+    facet_factor_space_destroy(space);
 }
 
 static void wrong_json_is_refused(void **state)
@@ -212,10 +213,10 @@ static void wrong_json_is_refused(void **state)
         {"{\"\":[\"x\"]}", "demos.h5: factor ''"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        FactorSpace *space = race_space(), *kept = space;
+        FacetFactorSpace *space = race_space(), *kept = space;
         assert_refused(factor_space_from_json(&space, cases[i].text, "demos.h5"), cases[i].words);
         assert_null(space);
-        factor_space_destroy(kept);
+        facet_factor_space_destroy(kept);
     }
 }
 

@@ -1,58 +1,60 @@
 // Tests of the expert: its command, the search for the highest speed, and the speed map.
+#include "flight/flight.h"
 #include "flying.h"
 
-#include <facet/flight.h>
+static const FacetArena ARENA = {{-20.0, -20.0, 0.0}, {20.0, 20.0, 10.0}};
 
-static const Arena ARENA = {{-20.0, -20.0, 0.0}, {20.0, 20.0, 10.0}};
-
-static QuadModel racer(void)
+static FacetQuadModel racer(void)
 {
-    QuadParams params = quad_params_default();
-    return quad_model(&params, 1.0 / QUAD_RATE);
+    FacetQuadParams params = facet_quad_params_default();
+    return facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
 }
 
 // The race preset's gains with a carrot of the test's own: the shipped one is calibrated to the
 // shipped courses, and may change with them.
-static ControlPreset test_preset(void)
+static FacetControlPreset test_preset(void)
 {
-    ControlPreset preset;
-    assert_ok(control_preset(&preset, "race"));
-    preset.carrot = (CarrotParams){
+    FacetControlPreset preset;
+    assert_ok(facet_control_preset(&preset, "race"));
+    preset.carrot = (FacetCarrotParams){
         .lookahead_time = 0.55, .lookahead_min = 1.2, .lookahead_max = 5.0, .window = 1.0};
     return preset;
 }
 
-static FlightSetup in_still_air(const QuadModel *model, const ControlPreset *preset,
-                                const Arena *arena, const Track *track, double half_width)
+static FacetFlightSetup in_still_air(const FacetQuadModel *model, const FacetControlPreset *preset,
+                                     const FacetArena *arena, const FacetTrack *track,
+                                     double half_width)
 {
-    return (FlightSetup){
+    return (FacetFlightSetup){
         .model = model, .preset = preset, .arena = arena, .track = track, .half_width = half_width};
 }
 
 // Four points on the way along x, the two inner ones gates that are `swing` to the left and to
 // the right.
-static Track slalom(const char *name, double swing)
+static FacetTrack slalom(const char *name, double swing)
 {
-    Track track = {.point_count = 4, .gate_count = 2};
+    FacetTrack track = {.point_count = 4, .gate_count = 2};
     snprintf(track.name, sizeof track.name, "%s", name);
     track.points[0] = vec3(-6.0, 0.0, 2.0);
     track.points[1] = vec3(-2.0, swing, 2.0);
     track.points[2] = vec3(2.0, -swing, 2.0);
     track.points[3] = vec3(6.0, 0.0, 2.0);
     for (int i = 0; i < 2; i++)
-        track.gates[i] = (Gate){.center = track.points[i + 1], .normal = {1.0, 0.0, 0.0}};
+        track.gates[i] =
+            (FacetCourseGate){.center = track.points[i + 1], .normal = {1.0, 0.0, 0.0}};
     return track;
 }
 
 // The worst miss over the half-width of one flight at one speed; infinite if it did not finish.
-static double fly_at(const FlightSetup *setup, double speed)
+static double fly_at(const FacetFlightSetup *setup, double speed)
 {
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    Reference plan;
-    assert_ok(expert_chunk(chunk, setup->track, setup->track->points[0], speed));
-    assert_ok(reference_from_chunk(&plan, chunk));
-    Flight flight = flight_fly(setup, &plan, flight_start(setup->model, &plan, speed), NULL);
-    if (flight.end != FLIGHT_FINISHED) return INFINITY;
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetReference plan;
+    assert_ok(facet_expert_chunk(chunk, setup->track, setup->track->points[0], speed));
+    assert_ok(facet_reference_from_chunk(&plan, chunk));
+    FacetFlight flight =
+        facet_flight_fly(setup, &plan, facet_flight_start(setup->model, &plan, speed), NULL);
+    if (flight.end != FACET_FLIGHT_FINISHED) return INFINITY;
     double worst = 0.0;
     for (int i = 0; i < flight.gate_count; i++) {
         if (!flight.gates[i].crossed) return INFINITY;
@@ -66,34 +68,34 @@ static double fly_at(const FlightSetup *setup, double speed)
 static void test_command_goes_through_the_track(void **unused)
 {
     (void)unused;
-    Track track = slalom("slalom", 1.5);
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    assert_ok(expert_chunk(chunk, &track, track.points[0], 3.5));
+    FacetTrack track = slalom("slalom", 1.5);
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    assert_ok(facet_expert_chunk(chunk, &track, track.points[0], 3.5));
     assert_vec3_near(chunk[0].pos, track.points[0], 1e-12);
-    assert_vec3_near(chunk[CHUNK_KEYPOINTS - 1].pos, track.points[3], 1e-12);
-    Reference plan;
-    assert_ok(reference_from_chunk(&plan, chunk));
+    assert_vec3_near(chunk[FACET_CHUNK_KEYPOINTS - 1].pos, track.points[3], 1e-12);
+    FacetReference plan;
+    assert_ok(facet_reference_from_chunk(&plan, chunk));
     for (int g = 0; g < 2; g++) {
         double nearest = INFINITY;
-        for (int i = 0; i < REFERENCE_WAYPOINTS; i++)
+        for (int i = 0; i < FACET_REFERENCE_WAYPOINTS; i++)
             nearest = fmin(nearest, vec3_distance(plan.pos[i], track.gates[g].center));
         assert_less(nearest, 0.05); // half a step of the dense plan, and the cut of its polygon
     }
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) assert_near(chunk[i].speed, 3.5, 0.0);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) assert_near(chunk[i].speed, 3.5, 0.0);
     // From where the vehicle is.
-    assert_ok(expert_chunk(chunk, &track, vec3(-7.0, 1.0, 1.5), 2.0));
+    assert_ok(facet_expert_chunk(chunk, &track, vec3(-7.0, 1.0, 1.5), 2.0));
     assert_vec3_near(chunk[0].pos, vec3(-7.0, 1.0, 1.5), 1e-12);
-    assert_vec3_near(chunk[CHUNK_KEYPOINTS - 1].pos, track.points[3], 1e-12);
+    assert_vec3_near(chunk[FACET_CHUNK_KEYPOINTS - 1].pos, track.points[3], 1e-12);
 }
 
 static void test_command_is_refused_where_there_is_no_spline(void **unused)
 {
     (void)unused;
-    Track track = slalom("slalom", 1.5);
-    Keypoint chunk[CHUNK_KEYPOINTS];
-    assert_refused(expert_chunk(chunk, &track, track.points[1], 2.0),
+    FacetTrack track = slalom("slalom", 1.5);
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    assert_refused(facet_expert_chunk(chunk, &track, track.points[1], 2.0),
                    "track slalom: points 0 and 1 of a spline coincide");
-    assert_refused(expert_chunk(chunk, &track, vec3(NAN, 0.0, 0.0), 2.0), "not finite");
+    assert_refused(facet_expert_chunk(chunk, &track, vec3(NAN, 0.0, 0.0), 2.0), "not finite");
 }
 
 // ---- The search ---------------------------------------------------------------------------------
@@ -101,11 +103,11 @@ static void test_command_is_refused_where_there_is_no_spline(void **unused)
 static void test_easy_task_reaches_the_highest_speed(void **unused)
 {
     (void)unused;
-    QuadModel model = racer();
-    ControlPreset preset = test_preset();
-    Track track = slalom("line", 0.0);
-    FlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
-    SpeedCell cell = expert_search(&setup, 2.0, 3.1);
+    FacetQuadModel model = racer();
+    FacetControlPreset preset = test_preset();
+    FacetTrack track = slalom("line", 0.0);
+    FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
+    FacetSpeedCell cell = expert_search(&setup, 2.0, 3.1);
     assert_true(cell.feasible);
     assert_near(cell.speed, 3.1, 0.0); // not a whole number of rungs above 2
     assert_less(cell.best_ratio, 0.2);
@@ -114,17 +116,17 @@ static void test_easy_task_reaches_the_highest_speed(void **unused)
 static void test_impossible_task_is_infeasible(void **unused)
 {
     (void)unused;
-    QuadModel model = racer();
-    ControlPreset preset = test_preset();
-    Track track = slalom("slalom", 2.0);
-    FlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.02);
-    SpeedCell cell = expert_search(&setup, 1.0, 2.0);
+    FacetQuadModel model = racer();
+    FacetControlPreset preset = test_preset();
+    FacetTrack track = slalom("slalom", 2.0);
+    FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.02);
+    FacetSpeedCell cell = expert_search(&setup, 1.0, 2.0);
     assert_false(cell.feasible);
     assert_near(cell.speed, 0.0, 0.0);
     assert_less(1.0 - EXPERT_RESERVE, cell.best_ratio);
     assert_true(isfinite(cell.best_ratio)); // it got round, only not through
     // Nowhere to fly: every candidate crashes.
-    Arena tight = {{-20.0, -20.0, 0.0}, {-5.0, 20.0, 10.0}};
+    FacetArena tight = {{-20.0, -20.0, 0.0}, {-5.0, 20.0, 10.0}};
     setup = in_still_air(&model, &preset, &tight, &track, 1.0);
     cell = expert_search(&setup, 2.0, 3.0);
     assert_false(cell.feasible);
@@ -139,13 +141,13 @@ static void test_impossible_task_is_infeasible(void **unused)
 static void test_reserve_is_kept(void **unused)
 {
     (void)unused;
-    QuadModel model = racer();
-    ControlPreset preset = test_preset();
-    Track track = slalom("slalom", 1.5);
-    FlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 1.0);
+    FacetQuadModel model = racer();
+    FacetControlPreset preset = test_preset();
+    FacetTrack track = slalom("slalom", 1.5);
+    FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 1.0);
     double miss = fly_at(&setup, 3.0);
     setup.half_width = miss / 0.9;
-    SpeedCell cell = expert_search(&setup, 3.0, 3.2); // one candidate
+    FacetSpeedCell cell = expert_search(&setup, 3.0, 3.2); // one candidate
     assert_false(cell.feasible);
     assert_near(cell.best_ratio, 0.9, 1e-9);
     setup.half_width = miss / 0.7;
@@ -157,11 +159,11 @@ static void test_reserve_is_kept(void **unused)
 static void test_search_finds_the_limit(void **unused)
 {
     (void)unused;
-    QuadModel model = racer();
-    ControlPreset preset = test_preset();
-    Track track = slalom("slalom", 1.5);
-    FlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
-    SpeedCell cell = expert_search(&setup, 2.0, 10.0);
+    FacetQuadModel model = racer();
+    FacetControlPreset preset = test_preset();
+    FacetTrack track = slalom("slalom", 1.5);
+    FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
+    FacetSpeedCell cell = expert_search(&setup, 2.0, 10.0);
     print_message("highest speed %.3f m/s\n", cell.speed);
     assert_true(cell.feasible);
     assert_between(cell.speed, 2.5, 9.5);
@@ -178,49 +180,49 @@ static void test_search_finds_the_limit(void **unused)
 static void test_speed_map_has_the_same_bits_on_any_number_of_threads(void **unused)
 {
     (void)unused;
-    QuadModel model = racer();
-    ControlPreset preset = test_preset();
-    Track tracks[3] = {slalom("line", 0.3), slalom("bend", 1.0), slalom("zigzag", 2.5)};
-    Opening openings[2] = {{"narrow", 0.15}, {"wide", 0.6}};
-    Course course = {.arena = ARENA,
-                     .speed_min = 3.0,
-                     .speed_max = 5.0,
-                     .opening_count = 2,
-                     .openings = openings,
-                     .track_count = 3,
-                     .tracks = tracks};
-    SpeedMap maps[3];
+    FacetQuadModel model = racer();
+    FacetControlPreset preset = test_preset();
+    FacetTrack tracks[3] = {slalom("line", 0.3), slalom("bend", 1.0), slalom("zigzag", 2.5)};
+    FacetOpening openings[2] = {{"narrow", 0.15}, {"wide", 0.6}};
+    FacetCourse course = {.arena = ARENA,
+                          .speed_min = 3.0,
+                          .speed_max = 5.0,
+                          .opening_count = 2,
+                          .openings = openings,
+                          .track_count = 3,
+                          .tracks = tracks};
+    FacetSpeedMap maps[3];
     const int threads[3] = {1, 2, 4};
     for (int k = 0; k < 3; k++) {
-        ThreadPool *pool;
-        assert_ok(pool_create(&pool, threads[k]));
-        assert_ok(speed_map_create(&maps[k], &course, &model, &preset, pool, NULL));
-        pool_destroy(pool);
+        FacetPool *pool;
+        assert_ok(facet_pool_create(&pool, threads[k]));
+        assert_ok(facet_speed_map_create(&maps[k], &course, &model, &preset, pool, NULL));
+        facet_pool_destroy(pool);
         assert_int_equal(maps[k].tracks, 3);
         assert_int_equal(maps[k].openings, 2);
     }
     int feasible = 0;
     for (int t = 0; t < 3; t++) {
         for (int o = 0; o < 2; o++) {
-            CourseTask task = {t, o};
-            const SpeedCell *one = speed_map_at(&maps[0], task);
+            FacetCourseTask task = {t, o};
+            const FacetSpeedCell *one = facet_speed_map_at(&maps[0], task);
             feasible += one->feasible;
             for (int k = 1; k < 3; k++) {
-                const SpeedCell *other = speed_map_at(&maps[k], task);
+                const FacetSpeedCell *other = facet_speed_map_at(&maps[k], task);
                 assert_int_equal(one->feasible, other->feasible);
                 assert_memory_equal(&one->speed, &other->speed, sizeof one->speed);
                 assert_memory_equal(&one->best_ratio, &other->best_ratio, sizeof one->best_ratio);
             }
             // A cell is the search of its own task.
             if (t == 1 && o == 1) {
-                FlightSetup setup =
+                FacetFlightSetup setup =
                     in_still_air(&model, &preset, &ARENA, &tracks[t], openings[o].half_width);
                 assert_near(one->speed, expert_search(&setup, 3.0, 5.0).speed, 0.0);
             }
         }
     }
     assert_between(feasible, 1, 5); // cells of both kinds were compared
-    for (int k = 0; k < 3; k++) speed_map_destroy(&maps[k]);
+    for (int k = 0; k < 3; k++) facet_speed_map_destroy(&maps[k]);
     assert_null(maps[0].cells);
 }
 

@@ -3,54 +3,55 @@
 #ifndef FACET_TESTS_GATE_GATES_H
 #define FACET_TESTS_GATE_GATES_H
 
+#include "base/status.h"
 #include "camera/scenes.h"
 #include "flying.h"
 
-#include <facet/gate.h>
+#include <facet_study/gate.h>
 
 // The courses that ship, from where the tests run.
-static inline GateWorld *shipped_world(void)
+static inline FacetGateWorld *shipped_world(void)
 {
-    GateWorld *world;
-    assert_ok(gate_world_create(&world, NULL));
+    FacetGateWorld *world;
+    assert_ok(facet_gate_world_create(&world, NULL));
     return world;
 }
 
-static inline FactorTask task_of(const GateWorld *world, const char *text)
+static inline FacetFactorTask task_of(const FacetGateWorld *world, const char *text)
 {
-    FactorTask task;
-    assert_ok(factor_task_parse(&task, world->space, text, FACTOR_MISSING_REFUSED));
+    FacetFactorTask task;
+    assert_ok(facet_factor_task_parse(&task, world->space, text, FACET_FACTOR_MISSING_REFUSED));
     return task;
 }
 
 // A pilot whose offsets are the expert's, all shifted: it takes itself to be `shift` (m, world)
 // away from where it is.
 typedef struct ShiftedPilot {
-    const GateWorld *world;
-    Vec3 shift;
+    const FacetGateWorld *world;
+    FacetVec3 shift;
     bool sees;
 } ShiftedPilot;
 
-static inline Status plan_shifted(double *offsets, void *context, const GateView *view)
+static inline FacetStatus plan_shifted(double *offsets, void *context, const FacetGateView *view)
 {
     const ShiftedPilot *pilot = context;
-    gate_expert_offsets(offsets, pilot->world, view->trial->task, view->truth);
-    Vec3 shift = mat3_tmul_vec3(quat_to_mat3(view->truth->attitude), pilot->shift);
-    for (int k = 0; k < GATE_HORIZON; k++) {
-        offsets[GATE_DIM * k + 0] -= shift.x;
-        offsets[GATE_DIM * k + 1] -= shift.y;
-        offsets[GATE_DIM * k + 2] -= shift.z;
+    facet_gate_expert_offsets(offsets, pilot->world, view->trial->task, view->truth);
+    FacetVec3 shift = mat3_tmul_vec3(quat_to_mat3(view->truth->attitude), pilot->shift);
+    for (int k = 0; k < FACET_GATE_HORIZON; k++) {
+        offsets[FACET_GATE_DIM * k + 0] -= shift.x;
+        offsets[FACET_GATE_DIM * k + 1] -= shift.y;
+        offsets[FACET_GATE_DIM * k + 2] -= shift.z;
     }
     return status_ok();
 }
 
-static inline GatePilot shifted(ShiftedPilot *pilot)
+static inline FacetGatePilot shifted(ShiftedPilot *pilot)
 {
-    return (GatePilot){.plan = plan_shifted, .context = pilot, .sees = pilot->sees};
+    return (FacetGatePilot){.plan = plan_shifted, .context = pilot, .sees = pilot->sees};
 }
 
 // The axis across a gate's opening, horizontal, to the left of the flight.
-static inline Vec3 across(const Gate *gate)
+static inline FacetVec3 across(const FacetCourseGate *gate)
 {
     return vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal);
 }

@@ -1,14 +1,16 @@
 // Collecting: labels for every frame, whoever flies; the same frames at any number of threads.
+#include "factor/factor.h"
 #include "gates.h"
+#include "nn/image_layers.h"
 #include "scratch.h"
 
-#include <facet/image_set.h>
+#include <facet_study/image_set.h>
 
-enum { LABEL = GATE_HORIZON * GATE_DIM };
+enum { LABEL = FACET_GATE_HORIZON * FACET_GATE_DIM };
 
-static GateWorld *small_world(void)
+static FacetGateWorld *small_world(void)
 {
-    GateWorld *world = shipped_world();
+    FacetGateWorld *world = shipped_world();
     world->camera.width = 32, world->camera.height = 24;
     world->time_out = 4.0;
     return world;
@@ -28,7 +30,7 @@ static void mix(uint64_t *sum, const void *data, size_t size)
     for (size_t i = 0; i < size; i++) *sum = *sum * 1099511628211u + bytes[i];
 }
 
-static Status keep(void *context, const GateFrames *frames)
+static FacetStatus keep(void *context, const FacetGateFrames *frames)
 {
     Kept *kept = context;
     assert_true(frames->flight > kept->last);
@@ -48,38 +50,38 @@ static Status keep(void *context, const GateFrames *frames)
     return status_ok();
 }
 
-static Status make_shifted(GatePilot *pilot, void *context, int worker)
+static FacetStatus make_shifted(FacetGatePilot *pilot, void *context, int worker)
 {
     (void)worker;
     *pilot = shifted(context);
     return status_ok();
 }
 
-static Kept collect(const GateWorld *world, const GateCollection *collection, const GateCrew *crew,
-                    int threads)
+static Kept collect(const FacetGateWorld *world, const FacetGateCollection *collection,
+                    const FacetGateCrew *crew, int threads)
 {
     Kept kept = {.last = -1, .nearest = INFINITY};
-    const GateSink sink = {.add = keep, .context = &kept};
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, threads));
-    assert_ok(gate_collect(&sink, world, collection, crew, pool, NULL));
-    pool_destroy(pool);
+    const FacetGateSink sink = {.add = keep, .context = &kept};
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, threads));
+    assert_ok(facet_gate_collect(&sink, world, collection, crew, pool, NULL));
+    facet_pool_destroy(pool);
     return kept;
 }
 
 static void test_threads_change_nothing(void **unused)
 {
     (void)unused;
-    GateWorld *world = small_world();
-    FactorTask tasks[7];
+    FacetGateWorld *world = small_world();
+    FacetFactorTask tasks[7];
     for (int i = 0; i < 7; i++) tasks[i] = factor_task_at(world->space, 17 * i);
-    GateCollection collection = gate_collection_defaults();
+    FacetGateCollection collection = facet_gate_collection_defaults();
     collection.tasks = tasks;
     collection.task_count = 7;
     collection.flights = 21; // more than a block
     collection.seed = 3;
     ShiftedPilot pilot = {.world = world, .shift = {0.2, 0.1, 0.1}, .sees = true};
-    GateCrew crew = {.make = make_shifted, .context = &pilot};
+    FacetGateCrew crew = {.make = make_shifted, .context = &pilot};
     collection.expert_share = 0.5;
     Kept one = collect(world, &collection, &crew, 1), two = collect(world, &collection, &crew, 2);
     assert_int_equal(one.flights, 21);
@@ -95,12 +97,12 @@ static void test_threads_change_nothing(void **unused)
     collection.seed = 4;
     two = collect(world, &collection, NULL, 2);
     assert_true(one.pixels != two.pixels && one.labels != two.labels);
-    gate_world_destroy(world);
+    facet_gate_world_destroy(world);
 }
 
-static GateCollection collection_of(const FactorTask *task)
+static FacetGateCollection collection_of(const FacetFactorTask *task)
 {
-    GateCollection collection = gate_collection_defaults();
+    FacetGateCollection collection = facet_gate_collection_defaults();
     collection.tasks = task;
     collection.task_count = 1;
     return collection;
@@ -110,9 +112,9 @@ static GateCollection collection_of(const FactorTask *task)
 static void test_looks_change_pixels_alone(void **unused)
 {
     (void)unused;
-    GateWorld *world = small_world();
-    FactorTask task = task_of(world, "piazza/white/4/-1");
-    GateCollection collection = collection_of(&task);
+    FacetGateWorld *world = small_world();
+    FacetFactorTask task = task_of(world, "piazza/white/4/-1");
+    FacetGateCollection collection = collection_of(&task);
     collection.flights = 8;
     double shares[] = {0.0, 0.5, 1.0};
     Kept kept[3];
@@ -122,7 +124,7 @@ static void test_looks_change_pixels_alone(void **unused)
         assert_true(kept[i].labels == kept[0].labels);
     }
     assert_true(kept[0].pixels != kept[1].pixels && kept[1].pixels != kept[2].pixels);
-    gate_world_destroy(world);
+    facet_gate_world_destroy(world);
 }
 
 // Labels are true whoever flies: a pilot that is wrong about its place gets the expert's offsets.
@@ -131,7 +133,7 @@ typedef struct Labels {
     int frames;
 } Labels;
 
-static Status keep_labels(void *context, const GateFrames *frames)
+static FacetStatus keep_labels(void *context, const FacetGateFrames *frames)
 {
     Labels *labels = context;
     memcpy(labels->first, frames->offsets, sizeof labels->first);
@@ -142,25 +144,25 @@ static Status keep_labels(void *context, const GateFrames *frames)
 static void test_labels_are_true_whoever_flies(void **unused)
 {
     (void)unused;
-    GateWorld *world = small_world();
-    FactorTask task = task_of(world, "piazza/white/4/-1");
-    GateCollection collection = collection_of(&task);
+    FacetGateWorld *world = small_world();
+    FacetFactorTask task = task_of(world, "piazza/white/4/-1");
+    FacetGateCollection collection = collection_of(&task);
     collection.seed = 12;
     collection.expert_share = 0.0;
     ShiftedPilot pilot = {.world = world, .shift = {0.5, 0.0, 0.3}, .sees = true};
-    GateCrew crew = {.make = make_shifted, .context = &pilot};
+    FacetGateCrew crew = {.make = make_shifted, .context = &pilot};
     Labels labels;
-    const GateSink sink = {.add = keep_labels, .context = &labels};
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 1));
-    assert_ok(gate_collect(&sink, world, &collection, &crew, pool, NULL));
-    GateTrial trial;
+    const FacetGateSink sink = {.add = keep_labels, .context = &labels};
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 1));
+    assert_ok(facet_gate_collect(&sink, world, &collection, &crew, pool, NULL));
+    FacetGateTrial trial;
     double expected[LABEL];
-    assert_ok(gate_trial(&trial, world, task, 12, 0));
-    gate_expert_offsets(expected, world, task, &trial.start);
+    assert_ok(facet_gate_trial(&trial, world, task, 12, 0));
+    facet_gate_expert_offsets(expected, world, task, &trial.start);
     for (int i = 0; i < LABEL; i++) assert_near(labels.first[i], expected[i], 1e-12);
-    pool_destroy(pool);
-    gate_world_destroy(world);
+    facet_pool_destroy(pool);
+    facet_gate_world_destroy(world);
 }
 
 // An upset and disturbed expert shows how to recover: it mostly still gets through.
@@ -168,73 +170,76 @@ static void test_disturbed_experts_recover(void **unused)
 {
     (void)unused;
     enum { FLIGHTS = 40 };
-    GateWorld *world = shipped_world();
+    FacetGateWorld *world = shipped_world();
     world->camera.width = 8, world->camera.height = 8;
-    GateCollection defaults = gate_collection_defaults();
-    GatePilot expert = gate_expert(world);
+    FacetGateCollection defaults = facet_gate_collection_defaults();
+    FacetGatePilot expert = facet_gate_expert(world);
     int passed = 0;
     double error = 0.0;
     for (int i = 0; i < FLIGHTS; i++) {
-        GateTrial trial;
-        GateFlight flight;
-        assert_ok(gate_trial(&trial, world, factor_task_at(world->space, 3 * i), 2, (uint64_t)i));
+        FacetGateTrial trial;
+        FacetGateFlight flight;
+        assert_ok(
+            facet_gate_trial(&trial, world, factor_task_at(world->space, 3 * i), 2, (uint64_t)i));
         trial.disturbance = defaults.disturbance;
         trial.start.vel_world = vec3(i % 2 ? 1.0 : -1.0, 0.5, 0.0);
-        assert_ok(gate_fly(&flight, world, &trial, &expert, NULL));
-        passed += flight.end == GATE_SUCCESS;
+        assert_ok(facet_gate_fly(&flight, world, &trial, &expert, NULL));
+        passed += flight.end == FACET_GATE_SUCCESS;
         error += flight.estimate_error / FLIGHTS;
     }
     assert_true(passed >= FLIGHTS * 8 / 10);
     assert_between(error, 0.1, 1.0);
-    gate_world_destroy(world);
+    facet_gate_world_destroy(world);
 }
 
 static void test_files(void **unused)
 {
     (void)unused;
-    GateWorld *world = small_world();
-    FactorTask tasks[2] = {task_of(world, "Field/red/1/+1"), task_of(world, "pool/blue/5/-1")};
-    GateCollection collection = gate_collection_defaults();
+    FacetGateWorld *world = small_world();
+    FacetFactorTask tasks[2] = {task_of(world, "Field/red/1/+1"), task_of(world, "pool/blue/5/-1")};
+    FacetGateCollection collection = facet_gate_collection_defaults();
     collection.tasks = tasks;
     collection.task_count = 2;
     collection.flights = 4;
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 2));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 2));
     Scratch scratch = scratch_begin();
     const char *path = scratch_path(&scratch, "collected.h5");
-    assert_ok(gate_collect_file(path, world, &collection, NULL, pool, NULL));
-    ImageSet *set;
+    assert_ok(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL));
+    FacetImageSet *set;
     const char *paths[] = {path};
-    assert_ok(image_set_open(&set, paths, 1));
-    ImageShape shape = image_set_shape(set);
-    assert_non_null(strstr(image_set_settings(set), "\"redrawn\": 0.5"));
+    assert_ok(facet_image_set_open(&set, paths, 1));
+    FacetFrameShape shape = facet_image_set_shape(set);
+    assert_non_null(strstr(facet_image_set_settings(set), "\"redrawn\": 0.5"));
     assert_int_equal(shape.width, 8);
     assert_int_equal(shape.height, 6);
-    assert_int_equal(shape.horizon, GATE_HORIZON);
-    assert_int_equal(shape.dim, GATE_DIM);
-    assert_true(factor_space_equal(image_set_space(set), world->space));
-    int64_t count = image_set_count(set);
+    assert_int_equal(shape.horizon, FACET_GATE_HORIZON);
+    assert_int_equal(shape.dim, FACET_GATE_DIM);
+    assert_true(factor_space_equal(facet_image_set_space(set), world->space));
+    int64_t count = facet_image_set_count(set);
     assert_true(count > 40);
     for (int64_t i = 0; i < count; i++)
-        assert_true(factor_task_equal(image_set_task(set, i), tasks[image_set_flight(set, i) % 2]));
-    assert_int_equal(image_set_flight(set, count - 1), 3);
-    image_set_close(set);
+        assert_true(factor_task_equal(facet_image_set_task(set, i),
+                                      tasks[facet_image_set_flight(set, i) % 2]));
+    assert_int_equal(facet_image_set_flight(set, count - 1), 3);
+    facet_image_set_close(set);
     remove(path);
     // A wrong setting leaves no file.
     collection.shrink = 7;
-    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL),
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
                    "shrink: expected a divisor of 32 and 24, found 7");
     collection.shrink = 4, collection.redrawn = 1.5;
-    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL),
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
                    "redrawn flights: expected a share from 0 to 1, found 1.5");
     collection.shrink = 0, collection.redrawn = 0.5;
-    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found 0");
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL), "found 0");
     collection.shrink = 2, collection.task_count = 0;
-    assert_refused(gate_collect_file(path, world, &collection, NULL, pool, NULL), "found none");
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
+                   "found none");
     assert_int_equal(access(path, F_OK), -1);
     scratch_end(&scratch);
-    pool_destroy(pool);
-    gate_world_destroy(world);
+    facet_pool_destroy(pool);
+    facet_gate_world_destroy(world);
 }
 
 int main(void)

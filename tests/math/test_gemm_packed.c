@@ -1,10 +1,10 @@
 // Packed products against the plain loops, in both precisions (test_gemm_packed_f64.c is this file
 // in double): every remainder of rows and columns, overlapping rows, accumulation, and rows that do
 // not depend on their neighbours.
+#include "base/rng.h"
+#include "linalg/gemm.h"
 #include "math/gemm_packed.h"
 #include "testing.h"
-
-#include <facet/rng.h>
 
 #ifdef FACET_REAL_DOUBLE
 #define reference gemm_reference_f64
@@ -20,7 +20,7 @@ static Real a[MAX], b[MAX], c[MAX], r[MAX], packed[MAX];
 
 static void fill(uint64_t stream)
 {
-    Rng rng = rng_make(3, stream);
+    FacetRng rng = rng_make(3, stream);
     for (int i = 0; i < MAX; i++)
         a[i] = (Real)rng_range(&rng, -1.0, 1.0), b[i] = (Real)rng_range(&rng, -1.0, 1.0),
         c[i] = r[i] = (Real)rng_range(&rng, -1.0, 1.0);

@@ -1,19 +1,19 @@
 // Tests of the small geometry: quaternions against matrices, exponential and logarithm.
 #include "flying.h"
 
-static Vec3 rotate(Quat q, Vec3 v)
+static FacetVec3 rotate(FacetQuat q, FacetVec3 v)
 {
-    Quat out = quat_mul(quat_mul(q, (Quat){0.0, v.x, v.y, v.z}), quat_conj(q));
+    FacetQuat out = quat_mul(quat_mul(q, (FacetQuat){0.0, v.x, v.y, v.z}), quat_conj(q));
     return vec3(out.x, out.y, out.z);
 }
 
 static void test_matrix_is_the_rotation_of_the_quaternion(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     for (int i = 0; i < 200; i++) {
-        Quat q = random_attitude(&rng);
-        Vec3 v = random_vec3(&rng, 3.0);
+        FacetQuat q = random_attitude(&rng);
+        FacetVec3 v = random_vec3(&rng, 3.0);
         Mat3 r = quat_to_mat3(q);
         assert_vec3_near(mat3_mul_vec3(r, v), rotate(q, v), 1e-14);
         assert_vec3_near(mat3_tmul_vec3(r, mat3_mul_vec3(r, v)), v, 1e-14);
@@ -27,10 +27,10 @@ static void test_matrix_is_the_rotation_of_the_quaternion(void **unused)
 static void test_products_compose_in_order(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(2, 0);
+    FacetRng rng = rng_make(2, 0);
     for (int i = 0; i < 100; i++) {
-        Quat a = random_attitude(&rng), b = random_attitude(&rng);
-        Vec3 v = random_vec3(&rng, 3.0);
+        FacetQuat a = random_attitude(&rng), b = random_attitude(&rng);
+        FacetVec3 v = random_vec3(&rng, 3.0);
         assert_vec3_near(rotate(quat_mul(a, b), v), rotate(a, rotate(b, v)), 1e-13);
         // Their relative rotation, as matrices and as quaternions.
         Mat3 relative = mat3_tmul(quat_to_mat3(a), quat_to_mat3(b));
@@ -41,7 +41,7 @@ static void test_products_compose_in_order(void **unused)
 static void test_known_rotations(void **unused)
 {
     (void)unused;
-    Vec3 x = vec3(1.0, 0.0, 0.0), y = vec3(0.0, 1.0, 0.0), z = vec3(0.0, 0.0, 1.0);
+    FacetVec3 x = vec3(1.0, 0.0, 0.0), y = vec3(0.0, 1.0, 0.0), z = vec3(0.0, 0.0, 1.0);
     assert_vec3_near(rotate(quat_from_yaw(0.5 * FACET_PI), x), y, 1e-15);
     assert_vec3_near(rotate(quat_from_axis_angle(x, 0.5 * FACET_PI), y), z, 1e-15);
     assert_vec3_near(rotate(quat_exp(vec3(0.0, FACET_PI, 0.0)), z), vec3_scale(z, -1.0), 1e-15);
@@ -51,17 +51,17 @@ static void test_known_rotations(void **unused)
 static void test_exponential_and_logarithm_are_inverse(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(3, 0);
+    FacetRng rng = rng_make(3, 0);
     // Angles from far below the switch to the series up to almost a half turn.
     const double angles[] = {0.0, 1e-12, 1e-9, 1e-6, 0.99e-4, 1.01e-4, 1e-2, 1.0, 2.0, 3.0, 3.14};
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
         for (int k = 0; k < 20; k++) {
-            Vec3 v = vec3_scale(random_direction(&rng), angles[i]);
-            Quat q = quat_exp(v);
+            FacetVec3 v = vec3_scale(random_direction(&rng), angles[i]);
+            FacetQuat q = quat_exp(v);
             assert_near(quat_norm(q), 1.0, 1e-15);
             assert_vec3_near(quat_log(q), v, 1e-15 + 1e-14 * angles[i]);
             // The same rotation with the other sign has the same shortest rotation vector.
-            assert_vec3_near(quat_log((Quat){-q.w, -q.x, -q.y, -q.z}), v,
+            assert_vec3_near(quat_log((FacetQuat){-q.w, -q.x, -q.y, -q.z}), v,
                              1e-15 + 1e-14 * angles[i]);
         }
     }
@@ -73,9 +73,9 @@ static void test_exponential_and_logarithm_are_inverse(void **unused)
 static void test_vee_takes_the_skew_part(void **unused)
 {
     (void)unused;
-    Rng rng = rng_make(4, 0);
+    FacetRng rng = rng_make(4, 0);
     for (int i = 0; i < 20; i++) {
-        Vec3 w = random_vec3(&rng, 2.0), v = random_vec3(&rng, 2.0);
+        FacetVec3 w = random_vec3(&rng, 2.0), v = random_vec3(&rng, 2.0);
         Mat3 hat = {{{5.0, -w.z, w.y}, {w.z, -7.0, -w.x}, {-w.y, w.x, 2.0}}};
         hat.m[0][1] += 0.25, hat.m[1][0] += 0.25; // a symmetric part, which must not show
         assert_vec3_near(mat3_vee(hat), w, 1e-15);
@@ -89,7 +89,7 @@ static void test_vee_takes_the_skew_part(void **unused)
 static void test_degenerate_vectors(void **unused)
 {
     (void)unused;
-    Vec3 fallback = vec3(0.0, 0.0, 1.0);
+    FacetVec3 fallback = vec3(0.0, 0.0, 1.0);
     assert_vec3_near(vec3_unit(vec3(0.0, 0.0, 0.0), fallback), fallback, 0.0);
     assert_vec3_near(vec3_unit(vec3(0.0, 3e-5, 0.0), fallback), vec3(0.0, 1.0, 0.0), 1e-15);
     assert_int_equal(vec3_finite(vec3(0.0, NAN, 0.0)), 0);

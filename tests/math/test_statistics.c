@@ -1,7 +1,6 @@
 // Intervals of rates against published values and limits.
-#include "testing.h"
-
 #include "math/statistics.h"
+#include "testing.h"
 
 static void wilson_matches_known_values(void **state)
 {

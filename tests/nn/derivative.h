@@ -2,13 +2,12 @@
 #ifndef FACET_TEST_DERIVATIVE_H
 #define FACET_TEST_DERIVATIVE_H
 
+#include "base/rng.h"
 #include "testing.h"
-
-#include <facet/rng.h>
 
 static inline void fill_normal(double *out, size_t size, uint64_t stream)
 {
-    Rng rng = rng_make(11, stream);
+    FacetRng rng = rng_make(11, stream);
     for (size_t i = 0; i < size; i++) out[i] = rng_normal(&rng);
 }
 

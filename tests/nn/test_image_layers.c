@@ -5,6 +5,10 @@
 #include "nn/image_epilogue.h"
 #include "nn/image_layers.h"
 #include "nn/layers.h"
+#include "nn/reference_image_layers.h"
+#include "nn/reference_layers.h"
+#include "train/image_epilogue_backward.h"
+#include "train/image_layers_backward.h"
 
 enum { DIRS = 2, MAX = 4096, G = 2 };
 

@@ -1,6 +1,8 @@
 // Image layers against numbers from PyTorch. test_image_reference_f64.c is this file in double.
 #include "nn/image_layers.h"
+#include "nn/reference_image_layers.h"
 #include "reference.h"
+#include "train/image_layers_backward.h"
 
 enum { H = 7, W = 6, MAX = 4096 };
 

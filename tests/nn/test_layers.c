@@ -1,9 +1,13 @@
 // Every layer's backward pass and tangent against central differences in double.
 #define FACET_REAL_DOUBLE
+#include "certify/epilogue_tangent.h"
 #include "math/gemm_packed.h"
 #include "nn/derivative.h"
 #include "nn/epilogue.h"
 #include "nn/layers.h"
+#include "nn/reference_layers.h"
+#include "train/epilogue_backward.h"
+#include "train/layers_backward.h"
 
 enum { B = 2, T = 4, I = 3, O = 6, G = 2, DIRS = 3, MAX = 1024 };
 

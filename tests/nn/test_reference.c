@@ -1,8 +1,10 @@
 // Layers, Mish and AdamW against numbers from PyTorch (reference.txt, made by reference.py). The
 // file is compiled in both precisions: test_reference_f64.c is this one in double.
 #include "nn/layers.h"
-#include "nn/optim.h"
+#include "nn/reference_layers.h"
 #include "testing.h"
+#include "train/layers_backward.h"
+#include "train/optim.h"
 
 #include <stdlib.h>
 
@@ -138,8 +140,8 @@ static void test_adamw(void **state)
     config.weight_decay = 0.1;
     config.clip_norm = 2.0;
     Optimizer *optimizer;
-    ThreadPool *pool;
-    assert_ok(pool_create(&pool, 1));
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 1));
     assert_ok(optimizer_create(&optimizer, &table, config, params));
     Real average = params[0];
     for (int step = 0; step < 3; step++) {
@@ -159,7 +161,7 @@ static void test_adamw(void **state)
     same(params + TENSOR_ALIGN, "adamw.b3", 3);
     assert_near((double)optimizer->ema[0], (double)average, 1e-6);
     optimizer_free(optimizer);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     tensor_table_free(&table);
 }
 

@@ -1,8 +1,8 @@
 // The tensor table, its initial values, the learning rate, and the accuracy of the fast exponential
 // and Mish in float.
 #include "nn/layers.h"
-#include "nn/optim.h"
 #include "testing.h"
+#include "train/optim.h"
 
 #include <stdlib.h>
 

@@ -3,16 +3,16 @@
 #define FACET_TESTS_POLICY_POLICIES_H
 
 #include "data/samples.h"
-
-#include "nn/optim.h"
+#include "factor/factor.h"
 #include "policy/parts.h"
+#include "train/optim.h"
 
 enum { TINY_T = 6, TINY_D = 2, TINY_SIZE = TINY_T * TINY_D };
 
-static inline FactorTask task_of(const FactorSpace *space, const char *text)
+static inline FacetFactorTask task_of(const FacetFactorSpace *space, const char *text)
 {
-    FactorTask task;
-    assert_ok(factor_task_parse(&task, space, text, FACTOR_MISSING_NULL));
+    FacetFactorTask task;
+    assert_ok(facet_factor_task_parse(&task, space, text, FACET_FACTOR_MISSING_NULL));
     return task;
 }
 
@@ -53,10 +53,10 @@ static inline void fill_frames(uint8_t *frames, int count, int seed)
 
 // Two factors of three values. It was trained on five tasks, none of them with track c. With
 // features it sees.
-static inline Policy *tiny_policy_with(PolicyMethod method, int features)
+static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int features)
 {
     static const char *const trained[] = {"a/s", "a/m", "b/s", "b/l", "a/l"};
-    Policy *policy = calloc(1, sizeof *policy);
+    FacetPolicy *policy = calloc(1, sizeof *policy);
     assert_non_null(policy);
     policy->method = method;
     assert_ok(factor_space_from_json(
@@ -113,6 +113,9 @@ static inline Policy *tiny_policy_with(PolicyMethod method, int features)
     return policy;
 }
 
-static inline Policy *tiny_policy(PolicyMethod method) { return tiny_policy_with(method, 0); }
+static inline FacetPolicy *tiny_policy(FacetPolicyMethod method)
+{
+    return tiny_policy_with(method, 0);
+}
 
 #endif

@@ -3,27 +3,28 @@
 #ifndef FACET_TESTS_POLICY_SQUARES_H
 #define FACET_TESTS_POLICY_SQUARES_H
 
+#include "nn/image_layers.h"
 #include "waves.h"
 
-#include <facet/image_set.h>
+#include <facet_study/image_set.h>
 
 enum { SQUARE_T = 4, SQUARE_D = 2, SQUARE_SIZE = SQUARE_T * SQUARE_D };
 
-static const ImageShape square_shape = {80, 60, SQUARE_T, SQUARE_D};
+static const FacetFrameShape square_shape = {80, 60, SQUARE_T, SQUARE_D};
 
-static inline FactorSpace *square_space(void)
+static inline FacetFactorSpace *square_space(void)
 {
-    FactorSpace *space;
+    FacetFactorSpace *space;
     assert_ok(factor_space_from_json(
         &space, "{\"place\":[\"a\",\"b\",\"c\"],\"way\":[\"there\",\"away\"]}", "squares"));
     return space;
 }
 
 // One frame of a task. Where the square stands is a matter of chance; the way turns the actions.
-static inline void draw_square(uint8_t *rgb, double *actions, FactorTask task, ImageShape shape,
-                               uint64_t number)
+static inline void draw_square(uint8_t *rgb, double *actions, FacetFactorTask task,
+                               FacetFrameShape shape, uint64_t number)
 {
-    Rng rng = rng_make(11, number);
+    FacetRng rng = rng_make(11, number);
     int side = shape.height / 3, left = (int)(rng_uniform(&rng) * (shape.width - side));
     int top = (int)(rng_uniform(&rng) * (shape.height - side));
     for (int i = 0; i < shape.width * shape.height * 3; i++) {
@@ -37,29 +38,29 @@ static inline void draw_square(uint8_t *rgb, double *actions, FactorTask task, I
 }
 
 // `count` frames, of all tasks in turn; frames of another number look different.
-static inline void write_squares(const char *path, ImageShape shape, int count, uint64_t first)
+static inline void write_squares(const char *path, FacetFrameShape shape, int count, uint64_t first)
 {
-    FactorSpace *space = square_space();
-    ImageWriter *writer;
+    FacetFactorSpace *space = square_space();
+    FacetImageWriter *writer;
     uint8_t *rgb = malloc((size_t)(shape.width * shape.height) * 3);
     assert_non_null(rgb);
-    assert_ok(image_writer_create(&writer, path, space, shape, NULL));
+    assert_ok(facet_image_writer_create(&writer, path, space, shape, NULL));
     for (int i = 0; i < count; i++) {
         double actions[SQUARE_SIZE];
-        FactorTask task = factor_task_at(space, i % factor_task_count(space));
+        FacetFactorTask task = factor_task_at(space, i % factor_task_count(space));
         int flight = i / 6;
         draw_square(rgb, actions, task, shape, first + (uint64_t)i);
-        assert_ok(image_writer_add(writer, rgb, actions, &task, &flight, 1, NULL));
+        assert_ok(facet_image_writer_add(writer, rgb, actions, &task, &flight, 1, NULL));
     }
-    assert_ok(image_writer_finish(writer));
+    assert_ok(facet_image_writer_finish(writer));
     free(rgb);
-    factor_space_destroy(space);
+    facet_factor_space_destroy(space);
 }
 
 // A tiny network and a short training.
-static inline TrainOptions square_training(void)
+static inline FacetTrainOptions square_training(void)
 {
-    TrainOptions options = tiny_training();
+    FacetTrainOptions options = tiny_training();
     options.epochs = 0;
     options.recipe = "images";
     options.encoder = "small";

@@ -2,18 +2,20 @@
 // is anything in a sampling of a runner, nor in an update on images.
 #include "allocations.h"
 #include "policies.h"
-#include "policy/image_trainer.h"
+#include "train/image_trainer.h"
 #include "waves.h"
+
+#include <facet_study/train.h>
 
 static long allocations_of(int epochs)
 {
-    TrainOptions options = tiny_training();
-    TrainSummary summary;
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
     options.epochs = epochs;
     options.composed_weight = 1.0;
     options.threads = 2;
     long before = allocations;
-    assert_ok(policy_train(&summary, "waves.h5", "policy", &options));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
     assert_int_equal(summary.updates, 3 * epochs);
     return allocations - before;
 }
@@ -32,32 +34,32 @@ static void a_sampling_allocates_nothing(void **state)
     (void)state;
     enum { PLANS = 35, STEPS = 5 };
     static double actions[PLANS * TINY_SIZE], path[(STEPS + 1) * PLANS * TINY_SIZE];
-    FactorTask tasks[PLANS];
+    FacetFactorTask tasks[PLANS];
 #ifdef FACET_SHARED
     skip(); // the linker does not see into a shared library
 #endif
     static uint8_t frames[PLANS * TINY_FRAME];
     fill_frames(frames, PLANS, 1);
     // Networks with factors and without, that see and that do not.
-    for (int method = POLICY_FACTORED; method <= POLICY_ORACLE; method++) {
-        bool sees = method == POLICY_FACTORED || method == POLICY_BASELINE;
-        Policy *policy = tiny_policy_with((PolicyMethod)method, sees ? 6 : 0);
-        PolicyRunner *runner;
-        ThreadPool *pool;
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++) {
+        bool sees = method == FACET_POLICY_FACTORED || method == FACET_POLICY_BASELINE;
+        FacetPolicy *policy = tiny_policy_with((FacetPolicyMethod)method, sees ? 6 : 0);
+        FacetPolicyRunner *runner;
+        FacetPool *pool;
         for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
-        assert_ok(pool_create(&pool, 2));
-        assert_ok(policy_runner_create(&runner, policy, PLANS, 2));
+        assert_ok(facet_pool_create(&pool, 2));
+        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2));
         long before = allocations;
         assert_true(before > 0);
         for (int i = 0; i < 4; i++) {
-            const PolicySampling how = {.steps = STEPS, .seed = (uint64_t)i, .path = path};
-            assert_ok(policy_runner_sample(actions, runner, tasks, sees ? frames : NULL, PLANS,
-                                           &how, i % 2 ? pool : NULL));
+            const FacetPolicySampling how = {.steps = STEPS, .seed = (uint64_t)i, .path = path};
+            assert_ok(facet_policy_runner_sample(actions, runner, tasks, sees ? frames : NULL,
+                                                 PLANS, &how, i % 2 ? pool : NULL));
         }
         assert_int_equal(allocations, before);
-        policy_runner_destroy(runner);
-        pool_destroy(pool);
-        policy_destroy(policy);
+        facet_policy_runner_destroy(runner);
+        facet_pool_destroy(pool);
+        facet_policy_destroy(policy);
     }
 }
 
@@ -71,15 +73,15 @@ static void an_update_on_images_allocates_nothing(void **state)
     static uint8_t images[BATCH * TINY_FRAME];
     static float x0[BATCH * TINY_SIZE];
     static int z[BATCH * 2];
-    Policy *policy = tiny_policy_with(POLICY_FACTORED, 6);
-    ThreadPool *pool;
+    FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, 6);
+    FacetPool *pool;
     ImageTrainer *trainer;
     TrainConfig config = trainer_default();
     config.batch = BATCH;
     config.draws = 2;
     config.composed_weight = 1.0;
     fill_frames(images, BATCH, 1);
-    assert_ok(pool_create(&pool, 2));
+    assert_ok(facet_pool_create(&pool, 2));
     assert_ok(image_trainer_create(&trainer, policy->encoder, policy->net, &policy->schedule,
                                    config, 1.0, false, 2));
     long before = allocations;
@@ -87,8 +89,8 @@ static void an_update_on_images_allocates_nothing(void **state)
         assert_true(image_trainer_step(trainer, images, x0, z, pool).finite);
     assert_int_equal(allocations, before);
     image_trainer_free(trainer);
-    pool_destroy(pool);
-    policy_destroy(policy);
+    facet_pool_destroy(pool);
+    facet_policy_destroy(policy);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 // A policy's file: what is saved comes back, and every broken file is refused in one line.
+#include "base/rng.h"
+#include "factor/factor.h"
 #include "policies.h"
 
-#include <facet/rng.h>
-
-static char *settings(const Policy *policy)
+static char *settings(const FacetPolicy *policy)
 {
     Json *metadata = policy_metadata(policy, POLICY_FORMAT);
     char *text = json_line(metadata);
@@ -11,7 +11,7 @@ static char *settings(const Policy *policy)
     return text;
 }
 
-static void assert_same_settings(const Policy *a, const Policy *b)
+static void assert_same_settings(const FacetPolicy *a, const FacetPolicy *b)
 {
     char *first = settings(a), *second = settings(b);
     assert_string_equal(first, second);
@@ -22,34 +22,34 @@ static void assert_same_settings(const Policy *a, const Policy *b)
 static void what_is_saved_comes_back(void **state)
 {
     (void)state;
-    for (int method = POLICY_FACTORED; method <= POLICY_ORACLE; method++) {
-        Policy *policy = tiny_policy((PolicyMethod)method), *back;
-        assert_ok(policy_save(policy, "policy", POLICY_FP32));
-        assert_ok(policy_load(&back, "policy"));
-        assert_true(factor_space_equal(policy_space(back), policy_space(policy)));
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method), *back;
+        assert_ok(policy_save(policy, "policy", TENSOR_F32));
+        assert_ok(facet_policy_load(&back, "policy"));
+        assert_true(factor_space_equal(facet_policy_space(back), facet_policy_space(policy)));
         assert_int_equal(policy_method(back), method);
-        assert_int_equal(policy_networks(back), method == POLICY_KNET ? 1 + 2 + 3 : 1);
+        assert_int_equal(policy_networks(back), method == FACET_POLICY_KNET ? 1 + 2 + 3 : 1);
         assert_int_equal(policy_horizon(back), TINY_T);
         assert_int_equal(policy_dim(back), TINY_D);
         assert_int_equal(policy_noise_steps(back), 20);
         assert_int_equal(policy_default_steps(back), 5);
         assert_true(policy_default_temperature(back) == policy->temperature);
         assert_int_equal(policy_parameters(back), policy_parameters(policy));
-        assert_int_equal(factor_split_count(policy_training(back)), 5);
-        assert_int_equal(factor_split_count(policy_held_out(back)), 1);
+        assert_int_equal(facet_factor_split_count(facet_policy_training(back)), 5);
+        assert_int_equal(facet_factor_split_count(facet_policy_held_out(back)), 1);
         assert_true(policy_normalizer(back)->min[1] == 1.0 / 7.0);
         const PolicyRecord *record = policy_record(back);
         assert_string_equal(record->command, "facet train \"x\"");
         assert_true(record->seed == UINT64_MAX && record->loss == 0.123456789);
         assert_true(record->drop[1] == 0.3 && record->rate == 1e-4 && record->updates == 1234);
-        assert_true(policy_knows(back, 0, 1) && !policy_knows(back, 0, 2));
+        assert_true(facet_policy_knows(back, 0, 1) && !facet_policy_knows(back, 0, 2));
         for (int i = 0; i < policy->networks; i++)
             assert_memory_equal(back->params[i], policy->params[i],
                                 policy->net->table.size * sizeof(float));
         assert_same_settings(policy, back);
         run_python("../base/safetensors_numpy.py", "parse", "policy");
-        policy_destroy(policy);
-        policy_destroy(back);
+        facet_policy_destroy(policy);
+        facet_policy_destroy(back);
     }
 }
 
@@ -57,11 +57,11 @@ static void a_policy_that_sees_comes_back(void **state)
 {
     (void)state;
     for (int half = 0; half < 2; half++) {
-        Policy *policy = tiny_policy_with(POLICY_FACTORED, 6), *back, *again;
+        FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, 6), *back, *again;
         const TensorTable *table = encoder_table(policy->encoder);
         int width, height;
-        assert_ok(policy_save(policy, "policy", half ? POLICY_FP16 : POLICY_FP32));
-        assert_ok(policy_load(&back, "policy"));
+        assert_ok(policy_save(policy, "policy", half ? TENSOR_F16 : TENSOR_F32));
+        assert_ok(facet_policy_load(&back, "policy"));
         assert_true(policy_sees(back));
         policy_frame_size(back, &width, &height);
         assert_true(width == TINY_WIDTH && height == TINY_HEIGHT);
@@ -79,23 +79,23 @@ static void a_policy_that_sees_comes_back(void **state)
             assert_memory_equal(back->params[0], policy->params[0],
                                 policy->net->table.size * sizeof(float));
         }
-        assert_ok(policy_save(back, "again", half ? POLICY_FP16 : POLICY_FP32));
-        assert_ok(policy_load(&again, "again"));
+        assert_ok(policy_save(back, "again", half ? TENSOR_F16 : TENSOR_F32));
+        assert_ok(facet_policy_load(&again, "again"));
         assert_memory_equal(again->encoder_params, back->encoder_params, bytes);
-        policy_destroy(policy);
-        policy_destroy(back);
-        policy_destroy(again);
+        facet_policy_destroy(policy);
+        facet_policy_destroy(back);
+        facet_policy_destroy(again);
     }
-    Policy *blind = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *blind = tiny_policy(FACET_POLICY_FACTORED);
     assert_false(policy_sees(blind));
     assert_refused(policy_check_frame(blind, 32, 24), "does not see");
-    policy_destroy(blind);
+    facet_policy_destroy(blind);
 }
 
 // Writes the weights of one policy, without the last `missing`, under the settings of another, with
 // another text of its encoder if there is one.
-static void write_mixed(const char *path, Policy *settings, const Policy *weights, int missing,
-                        const char *encoder)
+static void write_mixed(const char *path, FacetPolicy *settings, const FacetPolicy *weights,
+                        int missing, const char *encoder)
 {
     const TensorTable *net = &weights->net->table, *table = encoder_table(weights->encoder);
     TensorSource *sources = calloc((size_t)(net->count + table->count), sizeof *sources);
@@ -114,8 +114,8 @@ static void write_mixed(const char *path, Policy *settings, const Policy *weight
 static void weights_of_another_encoder_are_refused(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy_with(POLICY_FACTORED, 6), *back, *other;
-    other = tiny_policy_with(POLICY_FACTORED, 6);
+    FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, 6), *back, *other;
+    other = tiny_policy_with(FACET_POLICY_FACTORED, 6);
     encoder_free(other->encoder);
     free(other->encoder_params);
     EncoderConfig config = tiny_encoder(6);
@@ -123,10 +123,10 @@ static void weights_of_another_encoder_are_refused(void **state)
     assert_ok(encoder_create(&other->encoder, config));
     other->encoder_params = policy_block(encoder_table(other->encoder));
     write_mixed("mixed", policy, other, 0, NULL);
-    assert_refused(policy_load(&back, "mixed"), "encoder.stem.weight");
+    assert_refused(facet_policy_load(&back, "mixed"), "encoder.stem.weight");
     assert_null(back);
     write_mixed("short", policy, policy, 1, NULL);
-    assert_refused(policy_load(&back, "short"), "short: expected a tensor encoder.head.bias");
+    assert_refused(facet_policy_load(&back, "short"), "short: expected a tensor encoder.head.bias");
     static const struct {
         const char *encoder, *words;
     } wrong[] = {
@@ -147,23 +147,23 @@ static void weights_of_another_encoder_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         write_mixed("wrong", policy, policy, 0, wrong[i].encoder);
-        assert_refused(policy_load(&back, "wrong"), wrong[i].words);
+        assert_refused(facet_policy_load(&back, "wrong"), wrong[i].words);
     }
-    policy_destroy(policy);
-    policy_destroy(other);
+    facet_policy_destroy(policy);
+    facet_policy_destroy(other);
 }
 
 static void half_precision_rounds_the_weights(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
-    assert_ok(policy_save(policy, "whole", POLICY_FP32));
-    assert_ok(policy_save(policy, "half", POLICY_FP16));
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "whole", TENSOR_F32));
+    assert_ok(policy_save(policy, "half", TENSOR_F16));
     size_t whole, half;
     free(read_bytes(&whole, "whole"));
     free(read_bytes(&half, "half"));
     assert_true(half < 0.7 * (double)whole);
-    assert_ok(policy_load(&back, "half"));
+    assert_ok(facet_policy_load(&back, "half"));
     const TensorTable *table = &policy->net->table;
     for (int t = 0; t < table->count; t++)
         for (size_t i = 0; i < table->tensors[t].size; i++) {
@@ -172,25 +172,25 @@ static void half_precision_rounds_the_weights(void **state)
                         half_to_float(half_from_float(policy->params[0][at])));
         }
     assert_same_settings(policy, back);
-    assert_ok(policy_save(back, "again", POLICY_FP16)); // rounding twice changes nothing
+    assert_ok(policy_save(back, "again", TENSOR_F16)); // rounding twice changes nothing
     size_t size;
     char *first = read_bytes(&size, "half"), *second = read_bytes(&size, "again");
     assert_memory_equal(first, second, half);
     free(first);
     free(second);
-    policy_destroy(policy);
-    policy_destroy(back);
+    facet_policy_destroy(policy);
+    facet_policy_destroy(back);
 }
 
 // ---- Broken policies ----------------------------------------------------------------------------
 
 // Saves a policy, which it destroys, with one text of its file replaced by another of the same
 // length.
-static void refused_of(Policy *policy, const char *from, const char *to, const char *words)
+static void refused_of(FacetPolicy *policy, const char *from, const char *to, const char *words)
 {
-    Policy *back;
-    assert_ok(policy_save(policy, "policy", POLICY_FP32));
-    policy_destroy(policy);
+    FacetPolicy *back;
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    facet_policy_destroy(policy);
     size_t size, length = strlen(from);
     assert_int_equal(strlen(to), length);
     char *bytes = read_bytes(&size, "policy");
@@ -203,13 +203,13 @@ static void refused_of(Policy *policy, const char *from, const char *to, const c
     assert_true(found);
     write_bytes("policy", bytes, size);
     free(bytes);
-    assert_refused(policy_load(&back, "policy"), words);
+    assert_refused(facet_policy_load(&back, "policy"), words);
     assert_null(back);
 }
 
 static void refused(const char *from, const char *to, const char *words)
 {
-    refused_of(tiny_policy(POLICY_FACTORED), from, to, words);
+    refused_of(tiny_policy(FACET_POLICY_FACTORED), from, to, words);
 }
 
 static void broken_policies_are_refused(void **state)
@@ -232,7 +232,7 @@ static void broken_policies_are_refused(void **state)
             "tensor film.weight: expected the shape [8, 48], found [8, 64]");
     refused("\\\"blocks\\\":2", "\\\"blocks\\\":3", "tensor film.weight: expected the shape");
     refused("\"block.1.0.bias\"", "\"block.9.0.bias\"", "expected a tensor block.1.0.bias");
-    refused_of(tiny_policy_with(POLICY_FACTORED, 6), "\"select.weight\"", "\"unknown.weigh\"",
+    refused_of(tiny_policy_with(FACET_POLICY_FACTORED, 6), "\"select.weight\"", "\"unknown.weigh\"",
                "policy: expected a tensor select.weight, found none");
     refused("\\\"dim\\\":2", "\\\"dim\\\":3", "expected ranges of 3 channels, found 2");
     refused("\\\"min\\\":[-3", "\\\"min\\\":[-x", "normalizer: line 1: expected valid JSON");
@@ -242,25 +242,25 @@ static void broken_policies_are_refused(void **state)
 static void weights_that_are_not_finite_are_refused(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_KNET), *back;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_KNET), *back;
     const Tensor *bias = tensor_find(&policy->net->table, "cond.1.bias");
     policy->params[policy_network_of(policy, 1, 2)][bias->offset + 3] = nanf("");
-    assert_ok(policy_save(policy, "policy", POLICY_FP32));
-    assert_refused(policy_load(&back, "policy"),
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_refused(facet_policy_load(&back, "policy"),
                    "tensor size=l.cond.1.bias: expected finite numbers, found nan at element 3");
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 // Whatever a byte of the header turns into, the file is read or refused in one line.
 static void damaged_headers_do_no_harm(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED), *back;
-    assert_ok(policy_save(policy, "policy", POLICY_FP16));
-    policy_destroy(policy);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "policy", TENSOR_F16));
+    facet_policy_destroy(policy);
     size_t size;
     char *bytes = read_bytes(&size, "policy");
-    Rng rng = rng_make(1, 0);
+    FacetRng rng = rng_make(1, 0);
     int refusals = 0;
     for (int i = 0; i < 600; i++) {
         size_t at = 8 + (size_t)(rng_uniform(&rng) * 4500.0);
@@ -268,10 +268,10 @@ static void damaged_headers_do_no_harm(void **state)
         bytes[at] = (char)(rng_u32(&rng) & 0xff);
         write_bytes("damaged", bytes, size);
         bytes[at] = kept;
-        Status status = policy_load(&back, "damaged");
+        FacetStatus status = facet_policy_load(&back, "damaged");
         assert_true(status.ok || (status.text[0] && !strchr(status.text, '\n')));
         refusals += !status.ok;
-        policy_destroy(back);
+        facet_policy_destroy(back);
     }
     assert_true(refusals > 200);
     free(bytes);
@@ -280,19 +280,19 @@ static void damaged_headers_do_no_harm(void **state)
 static void other_files_are_refused(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_BASELINE), *back;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_BASELINE), *back;
     int count = policy->net->table.count;
     TensorSource *sources = calloc((size_t)count + 1, sizeof *sources);
     policy_sources(sources, &policy->net->table, policy->params[0], TENSOR_F32, "");
     sources[count] = (TensorSource){.name = "more", .rank = 1, .shape = {1}, .data = "four"};
     assert_ok(
         safetensors_write("more", policy_metadata(policy, POLICY_FORMAT), sources, count + 1));
-    assert_refused(policy_load(&back, "more"), "tensors of its architecture, found");
+    assert_refused(facet_policy_load(&back, "more"), "tensors of its architecture, found");
     assert_ok(safetensors_write("bare", json_object(), sources, count));
-    assert_refused(policy_load(&back, "bare"), "bare: expected 'format' in the metadata");
-    assert_refused(policy_load(&back, "missing"), "missing: cannot open");
+    assert_refused(facet_policy_load(&back, "bare"), "bare: expected 'format' in the metadata");
+    assert_refused(facet_policy_load(&back, "missing"), "missing: cannot open");
     free(sources);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 int main(void)

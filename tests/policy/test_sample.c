@@ -1,18 +1,17 @@
 // Sampling from a policy: the same bits on any number of threads and in any company, composition
 // that is what its formula says, and questions a policy cannot answer.
+#include "encoder/image.h"
 #include "policies.h"
 
-#include "encoder/image.h"
-
-static Status sample(double *out, const Policy *policy, const char *const *names, int plans,
-                     PolicySampling how, int threads)
+static FacetStatus sample(double *out, const FacetPolicy *policy, const char *const *names,
+                          int plans, FacetPolicySampling how, int threads)
 {
-    ThreadPool *pool;
-    FactorTask tasks[64];
-    assert_ok(pool_create(&pool, threads));
+    FacetPool *pool;
+    FacetFactorTask tasks[64];
+    assert_ok(facet_pool_create(&pool, threads));
     for (int i = 0; i < plans; i++) tasks[i] = task_of(policy->space, names[i]);
-    Status status = policy_sample(out, policy, tasks, plans, &how, pool);
-    pool_destroy(pool);
+    FacetStatus status = facet_policy_sample(out, policy, tasks, plans, &how, pool);
+    facet_pool_destroy(pool);
     return status;
 }
 
@@ -22,10 +21,10 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
     const char *many[40];
     static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s"};
     for (int i = 0; i < 40; i++) many[i] = names[i % 5];
-    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
-        Policy *policy = tiny_policy((PolicyMethod)method);
-        for (int sampler = POLICY_DDIM; sampler <= POLICY_DPMPP; sampler++) {
-            PolicySampling how = {.sampler = (PolicySampler)sampler, .seed = 3};
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_KNET; method++) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
+        for (int sampler = FACET_POLICY_DDIM; sampler <= FACET_POLICY_DPMPP; sampler++) {
+            FacetPolicySampling how = {.sampler = (FacetPolicySampler)sampler, .seed = 3};
             double first[40 * TINY_SIZE], other[40 * TINY_SIZE];
             assert_ok(sample(first, policy, many, 40, how, 1));
             assert_ok(sample(other, policy, many, 40, how, 4));
@@ -42,63 +41,66 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
             assert_ok(sample(other, policy, many, 1, how, 1));
             assert_true(memcmp(first, other, TINY_SIZE * sizeof *first) != 0);
         }
-        policy_destroy(policy);
+        facet_policy_destroy(policy);
     }
 }
 
-// A runner gives what policy_sample gives, however often, on any pool or none, and in any company.
+// A runner gives what facet_policy_sample gives, however often, on any pool or none, and in any
+// company.
 static void a_runner_samples_the_same_bits(void **state)
 {
     (void)state;
     enum { PLANS = 37 };
     static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s"};
     const char *many[PLANS];
-    FactorTask tasks[PLANS];
+    FacetFactorTask tasks[PLANS];
     static double expected[PLANS * TINY_SIZE], out[PLANS * TINY_SIZE];
     for (int i = 0; i < PLANS; i++) many[i] = names[i % 5];
-    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
-        Policy *policy = tiny_policy((PolicyMethod)method);
-        PolicyRunner *runner, *small;
-        ThreadPool *pool;
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_KNET; method++) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
+        FacetPolicyRunner *runner, *small;
+        FacetPool *pool;
         for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, many[i]);
-        assert_ok(pool_create(&pool, 3));
-        assert_ok(policy_runner_create(&runner, policy, PLANS, 3));
-        assert_ok(policy_runner_create(&small, policy, 2, 1));
+        assert_ok(facet_pool_create(&pool, 3));
+        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 3));
+        assert_ok(facet_policy_runner_create(&small, policy, 2, 1));
         for (int round = 0; round < 3; round++) {
             int plans = round == 1 ? 3 : PLANS;
-            PolicySampling how = {.seed = (uint64_t)round, .steps = 3 + round};
+            FacetPolicySampling how = {.seed = (uint64_t)round, .steps = 3 + round};
             assert_ok(sample(expected, policy, many, plans, how, 2));
-            assert_ok(policy_runner_sample(out, runner, tasks, NULL, plans, &how, pool));
+            assert_ok(facet_policy_runner_sample(out, runner, tasks, NULL, plans, &how, pool));
             assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
-            assert_ok(policy_runner_sample(out, small, tasks, NULL, plans, &how, NULL));
+            assert_ok(facet_policy_runner_sample(out, small, tasks, NULL, plans, &how, NULL));
             assert_memory_equal(out, expected, (size_t)(plans * TINY_SIZE) * sizeof *out);
         }
-        policy_runner_destroy(runner);
-        policy_runner_destroy(small);
-        pool_destroy(pool);
-        policy_destroy(policy);
+        facet_policy_runner_destroy(runner);
+        facet_policy_runner_destroy(small);
+        facet_pool_destroy(pool);
+        facet_policy_destroy(policy);
     }
 }
 
 static void a_runner_refuses_what_it_is_not_made_for(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
-    PolicyRunner *runner;
-    ThreadPool *pool;
-    FactorTask task = task_of(policy->space, "a/s");
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    FacetPolicyRunner *runner;
+    FacetPool *pool;
+    FacetFactorTask task = task_of(policy->space, "a/s");
     double out[TINY_SIZE];
     const uint8_t frame[3] = {0};
-    const PolicySampling how = {0};
-    assert_refused(policy_runner_create(&runner, policy, 0, 1), "expected 1 plan at once or more");
-    assert_ok(policy_runner_create(&runner, policy, 1, 1));
-    assert_ok(pool_create(&pool, 2));
-    assert_refused(policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
+    const FacetPolicySampling how = {0};
+    assert_refused(facet_policy_runner_create(&runner, policy, 0, 1),
+                   "expected 1 plan at once or more");
+    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(facet_pool_create(&pool, 2));
+    assert_refused(facet_policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
                    "expected a pool of at most 1 threads, found 2");
-    assert_refused(policy_runner_sample(out, runner, &task, frame, 1, &how, NULL), "does not see");
-    pool_destroy(pool);
-    policy_runner_destroy(runner);
-    policy_destroy(policy);
+    assert_refused(facet_policy_runner_sample(out, runner, &task, frame, 1, &how, NULL),
+                   "does not see");
+    facet_pool_destroy(pool);
+    facet_policy_runner_destroy(runner);
+    facet_policy_destroy(policy);
 }
 
 // A policy that sees is its network in the context of the frame's features, for each plan its own.
@@ -106,13 +108,13 @@ static void frames_condition_the_plans(void **state)
 {
     (void)state;
     enum { PLANS = 3, FEATURES = 6 };
-    Policy *policy = tiny_policy_with(POLICY_FACTORED, FEATURES);
+    FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, FEATURES);
     static uint8_t frames[PLANS * TINY_FRAME], small[TINY_FRAME / 4];
     static float input[TINY_FRAME / 4], features[PLANS * FEATURES], x[PLANS * TINY_SIZE];
     static double out[PLANS * TINY_SIZE], again[PLANS * TINY_SIZE];
-    const PolicySampling how = {.seed = 7, .steps = 4};
-    FactorTask tasks[PLANS];
-    PolicyRunner *runner;
+    const FacetPolicySampling how = {.seed = 7, .steps = 4};
+    FacetFactorTask tasks[PLANS];
+    FacetPolicyRunner *runner;
     EncoderWork *work;
     Sampler *sampler;
     static SamplerPlan plan;
@@ -140,42 +142,42 @@ static void frames_condition_the_plans(void **state)
     for (int i = 0; i < PLANS * TINY_SIZE; i++) again[i] = (double)x[i];
     normalizer_invert(again, policy->normalizer, again, PLANS * TINY_T);
     for (int threads = 1; threads <= 3; threads++) {
-        ThreadPool *pool;
-        assert_ok(pool_create(&pool, threads));
-        assert_ok(policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads));
-        assert_ok(policy_runner_sample(out, runner, tasks, frames, PLANS, &how, pool));
+        FacetPool *pool;
+        assert_ok(facet_pool_create(&pool, threads));
+        assert_ok(facet_policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads));
+        assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, pool));
         assert_memory_equal(out, again, sizeof out);
-        policy_runner_destroy(runner);
-        pool_destroy(pool);
+        facet_policy_runner_destroy(runner);
+        facet_pool_destroy(pool);
     }
     // Another frame of the first plan changes that plan alone.
-    assert_ok(policy_runner_create(&runner, policy, PLANS, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 1));
     fill_frames(frames, 1, 5);
-    assert_ok(policy_runner_sample(out, runner, tasks, frames, PLANS, &how, NULL));
+    assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, NULL));
     for (int i = 0; i < PLANS; i++) {
         size_t bytes = TINY_SIZE * sizeof *out;
         assert_int_equal(memcmp(out + i * TINY_SIZE, again + i * TINY_SIZE, bytes) != 0, i == 0);
     }
-    assert_refused(policy_runner_sample(out, runner, tasks, NULL, PLANS, &how, NULL),
+    assert_refused(facet_policy_runner_sample(out, runner, tasks, NULL, PLANS, &how, NULL),
                    "the policy sees: expected a frame");
-    assert_refused(policy_sample(out, policy, tasks, PLANS, &how, NULL), "the policy sees");
-    policy_runner_destroy(runner);
+    assert_refused(facet_policy_sample(out, policy, tasks, PLANS, &how, NULL), "the policy sees");
+    facet_policy_runner_destroy(runner);
     sampler_free(sampler);
     encoder_work_free(work);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 static void numbers_choose_the_noise(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
     static const char *const names[] = {"a/s", "a/s", "a/s"};
     const uint64_t numbers[] = {5, 6, 5};
     double out[3 * TINY_SIZE];
-    assert_ok(sample(out, policy, names, 3, (PolicySampling){.numbers = numbers}, 1));
+    assert_ok(sample(out, policy, names, 3, (FacetPolicySampling){.numbers = numbers}, 1));
     assert_memory_equal(out, out + 2 * TINY_SIZE, TINY_SIZE * sizeof *out);
     assert_true(memcmp(out, out + TINY_SIZE, TINY_SIZE * sizeof *out) != 0);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 static void largest_difference(double *largest, const double *a, const double *b, int count)
@@ -187,10 +189,10 @@ static void largest_difference(double *largest, const double *a, const double *b
 static void composition_is_its_formula(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
     double composed[TINY_SIZE], joint[TINY_SIZE], difference;
     const uint64_t number = 9;
-    PolicySampling how = {.numbers = &number}, together = {.mode = POLICY_JOINT};
+    FacetPolicySampling how = {.numbers = &number}, together = {.mode = FACET_POLICY_JOINT};
     together.numbers = &number;
     // One factor composed is that factor; with nothing shown it is the null network.
     static const char *const easy[] = {"a/*", "*/m", "*/*"};
@@ -211,17 +213,18 @@ static void composition_is_its_formula(void **state)
     assert_ok(sample(joint, policy, easy, 1, together, 1));
     largest_difference(&difference, composed, joint, TINY_SIZE);
     assert_less(difference, 1e-4);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 // Separate networks compose as one network does that holds the same functions.
 static void separate_networks_compose(void **state)
 {
     (void)state;
-    Policy *knet = tiny_policy(POLICY_KNET), *baseline = tiny_policy(POLICY_BASELINE);
+    FacetPolicy *knet = tiny_policy(FACET_POLICY_KNET),
+                *baseline = tiny_policy(FACET_POLICY_BASELINE);
     double first[TINY_SIZE], second[TINY_SIZE], difference;
     const uint64_t number = 2;
-    const PolicySampling how = {.numbers = &number, .steps = 7};
+    const FacetPolicySampling how = {.numbers = &number, .steps = 7};
     const char *task = "b/l";
     size_t bytes = knet->net->table.size * sizeof(float);
     assert_int_equal(knet->net->table.size, baseline->net->table.size);
@@ -232,82 +235,87 @@ static void separate_networks_compose(void **state)
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(difference, 1e-4);
     // Only the network of b differs, and the sum is that network.
-    Policy *other = tiny_policy(POLICY_KNET);
+    FacetPolicy *other = tiny_policy(FACET_POLICY_KNET);
     memcpy(knet->params[policy_network_of(knet, 0, 1)], other->params[3], bytes);
     memcpy(baseline->params[0], other->params[3], bytes);
     assert_ok(sample(first, knet, &task, 1, how, 2));
     assert_ok(sample(second, baseline, &task, 1, how, 2));
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(difference, 1e-4);
-    policy_destroy(knet);
-    policy_destroy(baseline);
-    policy_destroy(other);
+    facet_policy_destroy(knet);
+    facet_policy_destroy(baseline);
+    facet_policy_destroy(other);
 }
 
 static void results_are_in_the_datas_units(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
     policy->clip = 1.0;
     double out[TINY_SIZE];
-    assert_ok(sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){.steps = 1}, 1));
+    assert_ok(
+        sample(out, policy, (const char *[]){"a/s"}, 1, (FacetPolicySampling){.steps = 1}, 1));
     for (int i = 0; i < TINY_SIZE; i++) {
         double min = policy->normalizer->min[i % TINY_D], max = policy->normalizer->max[i % TINY_D];
         assert_true(out[i] >= min && out[i] <= max);
     }
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 static void temperature_scales_the_noise(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
     float warm[TINY_SIZE], cool[TINY_SIZE];
     policy->temperature = 0.5;
-    policy_noise(cool, policy, &(PolicySampling){.seed = 4}, 2);
-    policy_noise(warm, policy, &(PolicySampling){.seed = 4, .temperature = 2.0}, 2);
+    policy_noise(cool, policy, &(FacetPolicySampling){.seed = 4}, 2);
+    policy_noise(warm, policy, &(FacetPolicySampling){.seed = 4, .temperature = 2.0}, 2);
     for (int i = 0; i < TINY_SIZE; i++) assert_float_equal(warm[i], 4.0f * cool[i], 0.0f);
     double first[TINY_SIZE], second[TINY_SIZE], difference;
     const char *task = "a/s";
-    assert_ok(sample(first, policy, &task, 1, (PolicySampling){.seed = 1, .temperature = 1e-9}, 1));
     assert_ok(
-        sample(second, policy, &task, 1, (PolicySampling){.seed = 2, .temperature = 1e-9}, 1));
+        sample(first, policy, &task, 1, (FacetPolicySampling){.seed = 1, .temperature = 1e-9}, 1));
+    assert_ok(
+        sample(second, policy, &task, 1, (FacetPolicySampling){.seed = 2, .temperature = 1e-9}, 1));
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(difference, 1e-5);
-    assert_ok(sample(second, policy, &task, 1, (PolicySampling){.seed = 2}, 1));
+    assert_ok(sample(second, policy, &task, 1, (FacetPolicySampling){.seed = 2}, 1));
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(1e-3, difference);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 static void what_a_policy_cannot_do_is_refused(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED), *knet = tiny_policy(POLICY_KNET);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED),
+                *knet = tiny_policy(FACET_POLICY_KNET);
     double out[TINY_SIZE];
-    assert_refused(sample(out, policy, (const char *[]){"c/s"}, 1, (PolicySampling){0}, 1),
+    assert_refused(sample(out, policy, (const char *[]){"c/s"}, 1, (FacetPolicySampling){0}, 1),
                    "the policy never saw track 'c': it knows a, b");
-    assert_refused(sample(out, knet, (const char *[]){"c/s"}, 1, (PolicySampling){0}, 1),
+    assert_refused(sample(out, knet, (const char *[]){"c/s"}, 1, (FacetPolicySampling){0}, 1),
                    "the policy never saw track 'c': it knows a, b");
     assert_refused(
-        sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){.steps = 21}, 1),
+        sample(out, policy, (const char *[]){"a/s"}, 1, (FacetPolicySampling){.steps = 21}, 1),
         "expected 1 to 20 steps (the training steps), found 21");
-    assert_refused(
-        sample(out, knet, (const char *[]){"a/s"}, 1, (PolicySampling){.mode = POLICY_JOINT}, 1),
-        "no joint mode");
-    FactorTask odd = factor_task_null();
+    assert_refused(sample(out, knet, (const char *[]){"a/s"}, 1,
+                          (FacetPolicySampling){.mode = FACET_POLICY_JOINT}, 1),
+                   "no joint mode");
+    FacetFactorTask odd = facet_factor_task_null();
     odd.value[0] = 17;
-    assert_refused(policy_sample(out, policy, &odd, 1, &(PolicySampling){0}, NULL),
+    assert_refused(facet_policy_sample(out, policy, &odd, 1, &(FacetPolicySampling){0}, NULL),
                    "expected a value of factor 0 from 0 to 2, found 17");
     for (int i = 0; i < (int)policy->net->table.size; i++) policy->params[0][i] = 1e30f;
-    assert_refused(sample(out, policy, (const char *[]){"a/s"}, 1, (PolicySampling){0}, 1),
+    assert_refused(sample(out, policy, (const char *[]){"a/s"}, 1, (FacetPolicySampling){0}, 1),
                    "is not finite");
-    PolicyMode mode;
-    PolicySampler sampler;
-    assert_refused(policy_mode_parse(&mode, "jiont"), "no mode 'jiont', did you mean 'joint'?");
-    assert_refused(policy_sampler_parse(&sampler, "euler"), "no sampler 'euler': ddim, dpmpp");
-    policy_destroy(policy);
-    policy_destroy(knet);
+    FacetPolicyMode mode;
+    FacetPolicySampler sampler;
+    assert_refused(facet_policy_mode_parse(&mode, "jiont"),
+                   "no mode 'jiont', did you mean 'joint'?");
+    assert_refused(facet_policy_sampler_parse(&sampler, "euler"),
+                   "no sampler 'euler': ddim, dpmpp");
+    facet_policy_destroy(policy);
+    facet_policy_destroy(knet);
 }
 
 // The way begins with noise, ends with the plan, and changes nothing in it.
@@ -317,11 +325,11 @@ static void the_way_from_noise_ends_with_the_plan(void **state)
     enum { PLANS = 40, STEPS = 5 }; // more plans than a batch
     const char *names[PLANS];
     for (int i = 0; i < PLANS; i++) names[i] = i % 2 ? "a/s" : "b/m";
-    for (int method = POLICY_FACTORED; method <= POLICY_KNET; method++) {
-        Policy *policy = tiny_policy((PolicyMethod)method);
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_KNET; method++) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
         static double plain[PLANS * TINY_SIZE], out[PLANS * TINY_SIZE];
         static double path[(STEPS + 1) * PLANS * TINY_SIZE], steps[PLANS * TINY_SIZE];
-        PolicySampling how = {.seed = 3};
+        FacetPolicySampling how = {.seed = 3};
         assert_int_equal(policy_sampling_steps(policy, &how), STEPS);
         assert_ok(sample(plain, policy, names, PLANS, how, 2));
         how.path = path;
@@ -330,27 +338,27 @@ static void the_way_from_noise_ends_with_the_plan(void **state)
         assert_memory_equal(path + STEPS * PLANS * TINY_SIZE, out, sizeof out);
         // The noise does not depend on the steps that follow it.
         static double other[2 * PLANS * TINY_SIZE];
-        how = (PolicySampling){.seed = 3, .steps = 1, .path = other};
+        how = (FacetPolicySampling){.seed = 3, .steps = 1, .path = other};
         assert_ok(sample(steps, policy, names, PLANS, how, 1));
         assert_memory_equal(other, path, sizeof out);
         assert_true(memcmp(path, path + PLANS * TINY_SIZE, sizeof out) != 0);
-        policy_destroy(policy);
+        facet_policy_destroy(policy);
     }
 }
 
 static void noise_levels_fall_to_nothing(void **state)
 {
     (void)state;
-    Policy *policy = tiny_policy(POLICY_FACTORED);
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
     double levels[11];
-    const PolicySampling how = {.steps = 10};
+    const FacetPolicySampling how = {.steps = 10};
     assert_ok(policy_noise_levels(levels, policy, &how));
     assert_near(levels[0], sqrt(1.0 - policy->schedule.alpha_bar[19]), 1e-15); // trailing: the last
     for (int i = 0; i < 10; i++) assert_true(levels[i + 1] < levels[i]);
     assert_near(levels[10], 0.0, 0.0);
-    const PolicySampling many = {.steps = 21};
+    const FacetPolicySampling many = {.steps = 21};
     assert_false(policy_noise_levels(levels, policy, &many).ok);
-    policy_destroy(policy);
+    facet_policy_destroy(policy);
 }
 
 int main(void)

@@ -1,28 +1,28 @@
 // The batched dynamics and mixer against the scalar, double-precision ones.
+#include "base/rng.h"
+#include "quad/quad.h"
 #include "testing.h"
-
-#include <facet/quad.h>
-#include <facet/rng.h>
 
 enum { TEN_SECONDS = 6000, HOLD = 60 }; // steps; a command is held for HOLD steps
 
-static QuadModel model_with_lag(double lag)
+static FacetQuadModel model_with_lag(double lag)
 {
-    QuadParams params = quad_params_default();
+    FacetQuadParams params = facet_quad_params_default();
     params.drag.z = 0.1;
     params.motor_lag = lag;
-    return quad_model(&params, 1.0 / QUAD_RATE);
+    return facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
 }
 
-static Vec3 random_vec3(Rng *rng, double size)
+static FacetVec3 random_vec3(FacetRng *rng, double size)
 {
     double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
     return vec3(x, y, rng_range(rng, -size, size));
 }
 
-static QuadState random_state(const QuadModel *model, Rng *rng)
+static FacetQuadState random_state(const FacetQuadModel *model, FacetRng *rng)
 {
-    QuadState state = quad_hover(model, random_vec3(rng, 10.0), rng_range(rng, -3.0, 3.0));
+    FacetQuadState state =
+        facet_quad_hover(model, random_vec3(rng, 10.0), rng_range(rng, -3.0, 3.0));
     state.attitude = quat_mul(state.attitude, quat_exp(random_vec3(rng, 0.5)));
     state.vel_world = random_vec3(rng, 5.0);
     state.omega_body = random_vec3(rng, 1.0);
@@ -33,14 +33,14 @@ static QuadState random_state(const QuadModel *model, Rng *rng)
 static double rounded(double value) { return (double)(float)value; }
 
 // A spread of thrusts about hover, with little torque left over, as a controller gives them.
-static void random_command(double command[4], const QuadModel *model, Rng *rng)
+static void random_command(double command[4], const FacetQuadModel *model, FacetRng *rng)
 {
     double hover = 0.25 * model->params.mass * model->params.gravity;
     double all = hover * rng_range(rng, 0.7, 1.3);
     for (int i = 0; i < 4; i++) command[i] = rounded(all * rng_range(rng, 0.99, 1.01));
 }
 
-static double attitude_gap(Quat a, Quat b)
+static double attitude_gap(FacetQuat a, FacetQuat b)
 {
     return vec3_norm(quat_log(quat_mul(quat_conj(a), b)));
 }
@@ -48,13 +48,13 @@ static double attitude_gap(Quat a, Quat b)
 // Ten seconds of changing commands and winds in eight lanes, beside eight scalar flights.
 static void check_ten_seconds(double lag)
 {
-    QuadModel model = model_with_lag(lag);
+    FacetQuadModel model = model_with_lag(lag);
     QuadBatchModel numbers = quad_batch_model(&model);
-    Rng rng = rng_make(11, 0);
-    QuadState states[BATCH_LANES];
+    FacetRng rng = rng_make(11, 0);
+    FacetQuadState states[BATCH_LANES];
     QuadBatch batch;
     double command[BATCH_LANES][4];
-    Vec3 wind[BATCH_LANES];
+    FacetVec3 wind[BATCH_LANES];
     Lanes lane_command[4], lane_wind[3];
     for (int lane = 0; lane < BATCH_LANES; lane++) {
         states[lane] = random_state(&model, &rng);
@@ -73,10 +73,10 @@ static void check_ten_seconds(double lag)
         }
         quad_batch_step(&batch, &numbers, lane_command, lane_wind, NULL);
         for (int lane = 0; lane < BATCH_LANES; lane++)
-            quad_step(&states[lane], &model, command[lane], wind[lane]);
+            facet_quad_step(&states[lane], &model, command[lane], wind[lane]);
     }
     for (int lane = 0; lane < BATCH_LANES; lane++) {
-        QuadState got = quad_batch_get(&batch, lane), want = states[lane];
+        FacetQuadState got = quad_batch_get(&batch, lane), want = states[lane];
         assert_near(vec3_distance(got.pos_world, want.pos_world), 0.0, 2e-2);
         assert_near(vec3_distance(got.vel_world, want.vel_world), 0.0, 4e-3);
         assert_near(vec3_distance(got.omega_body, want.omega_body), 0.0, 1e-4);
@@ -102,14 +102,14 @@ static void test_ten_seconds_with_ideal_motors(void **unused)
 static void test_one_step_in_any_attitude(void **unused)
 {
     (void)unused;
-    QuadModel model = model_with_lag(0.033);
+    FacetQuadModel model = model_with_lag(0.033);
     QuadBatchModel numbers = quad_batch_model(&model);
-    Rng rng = rng_make(12, 0);
+    FacetRng rng = rng_make(12, 0);
     for (int round = 0; round < 200; round++) {
-        QuadState states[BATCH_LANES];
+        FacetQuadState states[BATCH_LANES];
         QuadBatch batch;
         double command[BATCH_LANES][4];
-        Vec3 wind[BATCH_LANES];
+        FacetVec3 wind[BATCH_LANES];
         Lanes lane_command[4], lane_wind[3], moved[3];
         for (int lane = 0; lane < BATCH_LANES; lane++) {
             states[lane] = random_state(&model, &rng);
@@ -128,9 +128,9 @@ static void test_one_step_in_any_attitude(void **unused)
         }
         quad_batch_step(&batch, &numbers, lane_command, lane_wind, moved);
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            QuadState want = states[lane], got = quad_batch_get(&batch, lane);
-            quad_step(&want, &model, command[lane], wind[lane]);
-            Vec3 shift = vec3_sub(want.pos_world, states[lane].pos_world);
+            FacetQuadState want = states[lane], got = quad_batch_get(&batch, lane);
+            facet_quad_step(&want, &model, command[lane], wind[lane]);
+            FacetVec3 shift = vec3_sub(want.pos_world, states[lane].pos_world);
             assert_near((double)moved[0][lane], shift.x, 1e-7);
             assert_near((double)moved[1][lane], shift.y, 1e-7);
             assert_near((double)moved[2][lane], shift.z, 1e-7);
@@ -145,11 +145,11 @@ static void test_one_step_in_any_attitude(void **unused)
 static void test_lanes_do_not_see_each_other(void **unused)
 {
     (void)unused;
-    QuadModel model = model_with_lag(0.033);
+    FacetQuadModel model = model_with_lag(0.033);
     QuadBatchModel numbers = quad_batch_model(&model);
-    Rng rng = rng_make(13, 0);
-    QuadState state = random_state(&model, &rng);
-    QuadState broken = {.pos_world = {(double)NAN, HUGE_VAL, 0.0}};
+    FacetRng rng = rng_make(13, 0);
+    FacetQuadState state = random_state(&model, &rng);
+    FacetQuadState broken = {.pos_world = {(double)NAN, HUGE_VAL, 0.0}};
     QuadBatch together, alone;
     double command[4];
     Lanes lane_command[4], wind[3] = {{0}};
@@ -163,7 +163,7 @@ static void test_lanes_do_not_see_each_other(void **unused)
         quad_batch_step(&together, &numbers, lane_command, wind, NULL);
         quad_batch_step(&alone, &numbers, lane_command, wind, NULL);
     }
-    QuadState a = quad_batch_get(&together, 2), b = quad_batch_get(&alone, 5);
+    FacetQuadState a = quad_batch_get(&together, 2), b = quad_batch_get(&alone, 5);
     assert_memory_equal(&a, &b, sizeof a);
     assert_false(quad_finite(&broken));
 }
@@ -171,17 +171,17 @@ static void test_lanes_do_not_see_each_other(void **unused)
 static void test_mixer(void **unused)
 {
     (void)unused;
-    QuadModel model = model_with_lag(0.033);
+    FacetQuadModel model = model_with_lag(0.033);
     QuadBatchModel numbers = quad_batch_model(&model);
-    Rng rng = rng_make(14, 0);
+    FacetRng rng = rng_make(14, 0);
     int limited = 0;
     for (int round = 0; round < 500; round++) {
         // From torques well within the motors' range to far beyond it.
         double size = pow(10.0, rng_range(&rng, -3.0, 1.0));
-        QuadWrench wanted[BATCH_LANES];
+        FacetQuadWrench wanted[BATCH_LANES];
         Lanes force, torque[3], thrust[4];
         for (int lane = 0; lane < BATCH_LANES; lane++) {
-            wanted[lane] = (QuadWrench){rng_range(&rng, -5.0, 30.0), random_vec3(&rng, size)};
+            wanted[lane] = (FacetQuadWrench){rng_range(&rng, -5.0, 30.0), random_vec3(&rng, size)};
             force[lane] = (float)wanted[lane].force;
             torque[0][lane] = (float)wanted[lane].torque.x;
             torque[1][lane] = (float)wanted[lane].torque.y;
@@ -190,7 +190,7 @@ static void test_mixer(void **unused)
         quad_batch_mix(thrust, &numbers, &force, torque);
         for (int lane = 0; lane < BATCH_LANES; lane++) {
             double want[4];
-            quad_mix(want, &model, wanted[lane]);
+            facet_quad_mix(want, &model, wanted[lane]);
             for (int i = 0; i < 4; i++) {
                 assert_near((double)thrust[i][lane], want[i], 1e-5);
                 limited += want[i] == 0.0 || want[i] == model.params.thrust_max;

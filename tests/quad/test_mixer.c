@@ -1,28 +1,29 @@
 // Tests of the mixer: exact when the wrench fits, and who gives way when it does not.
 #include "flying.h"
 
-static QuadModel make_model(void)
+static FacetQuadModel make_model(void)
 {
-    QuadParams params = quad_params_default();
-    return quad_model(&params, 1.0 / QUAD_RATE);
+    FacetQuadParams params = facet_quad_params_default();
+    return facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
 }
 
-static void assert_within_limits(const double thrust[4], const QuadModel *model)
+static void assert_within_limits(const double thrust[4], const FacetQuadModel *model)
 {
-    for (int i = 0; i < QUAD_MOTORS; i++) assert_between(thrust[i], 0.0, model->params.thrust_max);
+    for (int i = 0; i < FACET_QUAD_MOTORS; i++)
+        assert_between(thrust[i], 0.0, model->params.thrust_max);
 }
 
 // Any thrusts within the limits make a wrench that the mixer turns back into those thrusts.
 static void test_wrench_that_fits_is_reproduced(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
-    Rng rng = rng_make(1, 0);
+    FacetQuadModel model = make_model();
+    FacetRng rng = rng_make(1, 0);
     for (int k = 0; k < 2000; k++) {
         double wanted[4], got[4];
         random_thrusts(wanted, &rng, 0.0, model.params.thrust_max);
-        quad_mix(got, &model, quad_wrench(&model, wanted));
-        for (int i = 0; i < QUAD_MOTORS; i++) assert_near(got[i], wanted[i], 1e-13);
+        facet_quad_mix(got, &model, facet_quad_wrench(&model, wanted));
+        for (int i = 0; i < FACET_QUAD_MOTORS; i++) assert_near(got[i], wanted[i], 1e-13);
     }
 }
 
@@ -31,18 +32,18 @@ static void test_wrench_that_fits_is_reproduced(void **unused)
 static void test_roll_and_pitch_come_first(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
-    Rng rng = rng_make(2, 0);
+    FacetQuadModel model = make_model();
+    FacetRng rng = rng_make(2, 0);
     double reach = model.lever * model.params.thrust_max; // spread of 4 |roll| at this torque
     int held = 0, shrunk = 0;
     for (int k = 0; k < 5000; k++) {
         double size = 3.0 * rng_uniform(&rng);
-        QuadWrench wanted = {rng_range(&rng, -20.0, 50.0), random_vec3(&rng, size * reach)};
+        FacetQuadWrench wanted = {rng_range(&rng, -20.0, 50.0), random_vec3(&rng, size * reach)};
         wanted.torque.z *= 0.3;
         double thrust[4];
-        quad_mix(thrust, &model, wanted);
+        facet_quad_mix(thrust, &model, wanted);
         assert_within_limits(thrust, &model);
-        QuadWrench got = quad_wrench(&model, thrust);
+        FacetQuadWrench got = facet_quad_wrench(&model, thrust);
         double spread = 0.5 * (fabs(wanted.torque.x) + fabs(wanted.torque.y)) / model.lever;
         double keep = fmin(1.0, model.params.thrust_max / spread);
         assert_near(got.torque.x, keep * wanted.torque.x, 1e-13);
@@ -57,7 +58,7 @@ static int fits(double collective, double yaw, double roll, double pitch, double
 {
     const double thrust[4] = {collective + roll - pitch + yaw, collective + roll + pitch - yaw,
                               collective - roll + pitch + yaw, collective - roll - pitch - yaw};
-    for (int i = 0; i < QUAD_MOTORS; i++)
+    for (int i = 0; i < FACET_QUAD_MOTORS; i++)
         if (thrust[i] < -1e-9 || thrust[i] > limit + 1e-9) return 0;
     return 1;
 }
@@ -67,17 +68,17 @@ static int fits(double collective, double yaw, double roll, double pitch, double
 static void test_yaw_gives_way_first(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
-    Rng rng = rng_make(3, 0);
+    FacetQuadModel model = make_model();
+    FacetRng rng = rng_make(3, 0);
     double limit = model.params.thrust_max;
     int yaw_cut = 0, force_cut = 0;
     for (int k = 0; k < 2000; k++) {
-        QuadWrench wanted = {rng_range(&rng, -5.0, 28.0), random_vec3(&rng, 0.45)};
+        FacetQuadWrench wanted = {rng_range(&rng, -5.0, 28.0), random_vec3(&rng, 0.45)};
         wanted.torque.z *= 0.5;
         double thrust[4];
-        quad_mix(thrust, &model, wanted);
+        facet_quad_mix(thrust, &model, wanted);
         assert_within_limits(thrust, &model);
-        QuadWrench got = quad_wrench(&model, thrust);
+        FacetQuadWrench got = facet_quad_wrench(&model, thrust);
         double roll = 0.25 * got.torque.x / model.lever, pitch = 0.25 * got.torque.y / model.lever;
         double to_yaw = 0.25 / model.params.torque_ratio;
         double yaw = to_yaw * wanted.torque.z, got_yaw = to_yaw * got.torque.z;
@@ -103,11 +104,11 @@ static void test_yaw_gives_way_first(void **unused)
 static void test_yaw_does_not_move_the_collective(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
+    FacetQuadModel model = make_model();
     double weight = model.params.mass * model.params.gravity, thrust[4];
     for (int side = -1; side <= 1; side += 2) {
-        quad_mix(thrust, &model, (QuadWrench){weight, {0.0, 0.0, 5.0 * side}});
-        QuadWrench got = quad_wrench(&model, thrust);
+        facet_quad_mix(thrust, &model, (FacetQuadWrench){weight, {0.0, 0.0, 5.0 * side}});
+        FacetQuadWrench got = facet_quad_wrench(&model, thrust);
         assert_near(got.force, weight, 1e-13);
         assert_near(got.torque.z, side * weight * model.params.torque_ratio, 1e-14);
     }
@@ -117,16 +118,16 @@ static void test_yaw_does_not_move_the_collective(void **unused)
 static void test_collective_gives_way_to_attitude(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
+    FacetQuadModel model = make_model();
     double most = 4.0 * model.params.thrust_max, thrust[4];
-    Vec3 torque = vec3(0.2, -0.1, 0.0);
+    FacetVec3 torque = vec3(0.2, -0.1, 0.0);
     double reach = 0.25 * (0.2 + 0.1) / model.lever; // N, of the most and the least loaded motor
     const double wanted[2] = {most, 0.0};
     const double left[2] = {most - 4.0 * reach, 4.0 * reach};
     for (int k = 0; k < 2; k++) {
-        quad_mix(thrust, &model, (QuadWrench){wanted[k], torque});
+        facet_quad_mix(thrust, &model, (FacetQuadWrench){wanted[k], torque});
         assert_within_limits(thrust, &model);
-        QuadWrench got = quad_wrench(&model, thrust);
+        FacetQuadWrench got = facet_quad_wrench(&model, thrust);
         assert_vec3_near(got.torque, torque, 1e-14);
         assert_near(got.force, left[k], 1e-13); // no more than it has to
     }
@@ -135,11 +136,11 @@ static void test_collective_gives_way_to_attitude(void **unused)
 static void test_collective_alone_is_clamped(void **unused)
 {
     (void)unused;
-    QuadModel model = make_model();
+    FacetQuadModel model = make_model();
     double thrust[4];
-    quad_mix(thrust, &model, (QuadWrench){.force = 1e6});
+    facet_quad_mix(thrust, &model, (FacetQuadWrench){.force = 1e6});
     for (int i = 0; i < 4; i++) assert_near(thrust[i], model.params.thrust_max, 0.0);
-    quad_mix(thrust, &model, (QuadWrench){.force = -3.0});
+    facet_quad_mix(thrust, &model, (FacetQuadWrench){.force = -3.0});
     for (int i = 0; i < 4; i++) assert_near(thrust[i], 0.0, 0.0);
 }
 

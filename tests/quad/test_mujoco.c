@@ -2,7 +2,7 @@
 //
 // reference/mujoco.txt holds two flights with ideal motors and thrusts that change every 0.05 s;
 // reference/make_mujoco_reference.c made it and says how. Here the same thrusts go through
-// quad_step at 600 Hz.
+// facet_quad_step at 600 Hz.
 #include "flying.h"
 
 enum { STEPS = 30, INTERVALS = 100, STATES = 20 }; // 600 Hz steps in an interval of 0.05 s
@@ -17,9 +17,9 @@ static void read_row(double *out, int count, FILE *file, const char *word)
         if (fscanf(file, "%lf", &out[i]) != 1) fail_msg("mujoco.txt: a '%s' is short", word);
 }
 
-static QuadState state_of(const double row[13])
+static FacetQuadState state_of(const double row[13])
 {
-    return (QuadState){
+    return (FacetQuadState){
         .pos_world = {row[0], row[1], row[2]},
         .attitude = {row[3], row[4], row[5], row[6]},
         .vel_world = {row[7], row[8], row[9]},
@@ -37,7 +37,7 @@ static void replay(FILE *file, const char *name)
     read_row(drag, 3, file, "drag");
     read_row(wind, 3, file, "wind");
     read_row(row, 13, file, "start");
-    QuadParams params = {
+    FacetQuadParams params = {
         .mass = body[0],
         .inertia = {body[1], body[2], body[3]},
         .arm = body[4],
@@ -46,19 +46,19 @@ static void replay(FILE *file, const char *name)
         .gravity = body[6],
         .drag = {drag[0], drag[1], drag[2]},
     };
-    assert_near(body[7], STEPS / QUAD_RATE, 1e-15);
-    QuadModel model = quad_model(&params, 1.0 / QUAD_RATE);
-    QuadState state = state_of(row);
+    assert_near(body[7], STEPS / FACET_QUAD_RATE, 1e-15);
+    FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    FacetQuadState state = state_of(row);
     double pos = 0.0, angle = 0.0, vel = 0.0, rate = 0.0;
     int compared = 0;
     for (int i = 0; i < INTERVALS; i++) {
         double thrusts[4];
         read_row(thrusts, 4, file, "thrusts");
         for (int s = 0; s < STEPS; s++)
-            quad_step(&state, &model, thrusts, vec3(wind[0], wind[1], wind[2]));
+            facet_quad_step(&state, &model, thrusts, vec3(wind[0], wind[1], wind[2]));
         if ((i + 1) % (INTERVALS / STATES)) continue;
         read_row(row, 13, file, "state");
-        QuadState truth = state_of(row);
+        FacetQuadState truth = state_of(row);
         pos = fmax(pos, vec3_distance(state.pos_world, truth.pos_world));
         angle = fmax(angle, attitude_angle(state.attitude, truth.attitude));
         vel = fmax(vel, vec3_distance(state.vel_world, truth.vel_world));

@@ -2,7 +2,7 @@
 #include "flying.h"
 #include "scratch.h"
 
-static void assert_same(const QuadParams *a, const QuadParams *b)
+static void assert_same(const FacetQuadParams *a, const FacetQuadParams *b)
 {
     assert_near(a->mass, b->mass, 0.0);
     assert_vec3_near(a->inertia, b->inertia, 0.0);
@@ -17,9 +17,9 @@ static void assert_same(const QuadParams *a, const QuadParams *b)
 static void test_shipped_vehicle_is_the_default(void **unused)
 {
     (void)unused;
-    QuadParams loaded, usual = quad_params_default();
+    FacetQuadParams loaded, usual = facet_quad_params_default();
     memset(&loaded, 0x55, sizeof loaded);
-    assert_ok(quad_params_load(&loaded, TEST_SOURCE "/vehicles/racer.json"));
+    assert_ok(facet_quad_params_load(&loaded, TEST_SOURCE "/vehicles/racer.json"));
     assert_same(&loaded, &usual);
 }
 
@@ -27,10 +27,10 @@ static void test_missing_fields_keep_their_defaults(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
-    QuadParams params, expected = quad_params_default();
-    assert_ok(quad_params_load(&params, scratch_write(&scratch, "empty.json", "{}")));
+    FacetQuadParams params, expected = facet_quad_params_default();
+    assert_ok(facet_quad_params_load(&params, scratch_write(&scratch, "empty.json", "{}")));
     assert_same(&params, &expected);
-    assert_ok(quad_params_load(
+    assert_ok(facet_quad_params_load(
         &params, scratch_write(&scratch, "some.json",
                                "{\"mass\": 0.75, \"drag\": [0, 0, 0.5], \"motor_lag\": 0}")));
     expected.mass = 0.75;
@@ -77,15 +77,15 @@ static void test_refusals(void **unused)
         {"{\"mass\": 5}", "thrust_max: expected more than a quarter of the weight (12.3 N)"},
     };
     Scratch scratch = scratch_begin();
-    QuadParams params;
+    FacetQuadParams params;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *file = scratch_write(&scratch, "bad.json", cases[i].text);
-        assert_refused(quad_params_load(&params, file), cases[i].words);
-        assert_refused(quad_params_load(&params, file), file); // which names the file, too
+        assert_refused(facet_quad_params_load(&params, file), cases[i].words);
+        assert_refused(facet_quad_params_load(&params, file), file); // which names the file, too
     }
-    assert_refused(quad_params_load(&params, scratch_path(&scratch, "none.json")),
+    assert_refused(facet_quad_params_load(&params, scratch_path(&scratch, "none.json")),
                    "none.json: cannot open: No such file");
-    assert_refused(quad_params_load(&params, scratch.folder), "Is a directory");
+    assert_refused(facet_quad_params_load(&params, scratch.folder), "Is a directory");
     scratch_end(&scratch);
 }
 
@@ -97,8 +97,8 @@ static void test_zero_byte_is_refused(void **unused)
     assert_non_null(file);
     fwrite("{}\0{}", 1, 5, file);
     fclose(file);
-    QuadParams params;
-    assert_refused(quad_params_load(&params, scratch.path), "found a zero byte");
+    FacetQuadParams params;
+    assert_refused(facet_quad_params_load(&params, scratch.path), "found a zero byte");
     scratch_end(&scratch);
 }
 
@@ -107,12 +107,12 @@ static void test_message_is_one_line(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
-    QuadParams params;
-    assert_refused(quad_params_load(
+    FacetQuadParams params;
+    assert_refused(facet_quad_params_load(
                        &params, scratch_write(&scratch, "lines.json", "{\"mass\": \"a\\nb\\tc\"}")),
                    "mass: expected a number from 0 to 1000");
     assert_refused(
-        quad_params_load(&params, scratch_write(&scratch, "key.json", "{\"ma\\nss\": 1}")),
+        facet_quad_params_load(&params, scratch_write(&scratch, "key.json", "{\"ma\\nss\": 1}")),
         "did you mean 'mass'?");
     scratch_end(&scratch);
 }

@@ -1,10 +1,11 @@
 // Demonstrations: labels, round trip through HDF5, the same bytes at any number of threads.
+#include "base/file.h"
+#include "factor/factor.h"
+#include "math/geometry.h"
 #include "testing.h"
 
-#include "base/file.h"
-
-#include <facet/dataset.h>
-#include <facet/race.h>
+#include <facet_study/dataset.h>
+#include <facet_study/race.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -13,139 +14,143 @@
 
 static const char *const OUT = "test_demos.h5";
 
-static Race *open_study(int threads)
+static FacetRace *open_study(int threads)
 {
-    const RaceOptions options = {.courses = TEST_DATA "/sample", .threads = threads, .quiet = true};
-    Race *race;
-    assert_ok(race_open(&race, &options));
+    const FacetRaceOptions options = {
+        .courses = TEST_DATA "/sample", .threads = threads, .quiet = true};
+    FacetRace *race;
+    assert_ok(facet_race_open(&race, &options));
     return race;
 }
 
-static DemoOptions few(void)
+static FacetDemoOptions few(void)
 {
-    DemoOptions options = demo_defaults();
+    FacetDemoOptions options = facet_demo_defaults();
     options.rollouts = 3;
     options.seed = 11;
     return options;
 }
 
-static void write_and_read(Dataset **dataset, const Race *race, const DemoOptions *options)
+static void write_and_read(FacetDataset **dataset, const FacetRace *race,
+                           const FacetDemoOptions *options)
 {
-    assert_ok(race_write_demos(OUT, race, options, true));
-    assert_ok(dataset_read(dataset, OUT));
+    assert_ok(facet_race_write_demos(OUT, race, options, true));
+    assert_ok(facet_dataset_read(dataset, OUT));
     unlink(OUT);
 }
 
 static void file_holds_every_feasible_task(void **state)
 {
     (void)state;
-    Race *race = open_study(2);
-    DemoOptions options = few();
-    Dataset *dataset;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetDataset *dataset;
     write_and_read(&dataset, race, &options);
-    CourseTask tasks[4];
-    int count = race_feasible_tasks(tasks, race);
+    FacetCourseTask tasks[4];
+    int count = facet_race_feasible_tasks(tasks, race);
     assert_int_equal(count, 4);
     assert_int_equal(dataset->demos, 3 * count);
-    assert_int_equal(dataset->steps, CHUNK_KEYPOINTS);
-    assert_int_equal(dataset->action_dim, CHUNK_CHANNELS);
+    assert_int_equal(dataset->steps, FACET_CHUNK_KEYPOINTS);
+    assert_int_equal(dataset->action_dim, FACET_CHUNK_CHANNELS);
     assert_true(factor_space_equal(dataset->space, race->factors));
     for (int i = 0; i < dataset->demos; i++)
-        assert_true(factor_task_equal(dataset->tasks[i], race_factor_task(tasks[i / 3])));
-    dataset_destroy(dataset);
-    race_close(race);
+        assert_true(factor_task_equal(dataset->tasks[i], facet_race_factor_task(tasks[i / 3])));
+    facet_dataset_destroy(dataset);
+    facet_race_close(race);
 }
 
 // The label is what the expert commands from the rollout's own start, to the last bit.
 static void labels_are_the_experts_commands(void **state)
 {
     (void)state;
-    Race *race = open_study(2);
-    DemoOptions options = few();
-    Dataset *dataset;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetDataset *dataset;
     write_and_read(&dataset, race, &options);
-    const DatasetObservation *states;
-    assert_ok(dataset_find_observation(&states, dataset, "state"));
+    const FacetDatasetObservation *states;
+    assert_ok(facet_dataset_find_observation(&states, dataset, "state"));
     assert_int_equal(states->dim, 13);
     for (int i = 0; i < dataset->demos; i++) {
-        CourseTask task = {dataset->tasks[i].value[0], dataset->tasks[i].value[1]};
-        const double *actions = dataset_actions(dataset, i);
-        const double *first = dataset_observed(dataset, states, i);
-        Keypoint expected[CHUNK_KEYPOINTS];
-        assert_ok(expert_chunk(expected, &race->course->tracks[task.track],
-                               vec3(first[0], first[1], first[2]),
-                               race_reference_speed(race, task)));
+        FacetCourseTask task = {dataset->tasks[i].value[0], dataset->tasks[i].value[1]};
+        const double *actions = facet_dataset_actions(dataset, i);
+        const double *first = facet_dataset_observed(dataset, states, i);
+        FacetKeypoint expected[FACET_CHUNK_KEYPOINTS];
+        assert_ok(facet_expert_chunk(expected, &race->course->tracks[task.track],
+                                     vec3(first[0], first[1], first[2]),
+                                     facet_race_reference_speed(race, task)));
         assert_memory_equal(actions, expected, sizeof expected);
     }
-    dataset_destroy(dataset);
-    race_close(race);
+    facet_dataset_destroy(dataset);
+    facet_race_close(race);
 }
 
 static void rollouts_differ_in_start_speed_and_wind(void **state)
 {
     (void)state;
-    Race *race = open_study(2);
-    DemoOptions options = few();
-    Dataset *dataset;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetDataset *dataset;
     write_and_read(&dataset, race, &options);
-    const DatasetObservation *states;
-    assert_ok(dataset_find_observation(&states, dataset, "state"));
-    const double *a = dataset_observed(dataset, states, 0);
-    const double *b = dataset_observed(dataset, states, 1);
+    const FacetDatasetObservation *states;
+    assert_ok(facet_dataset_find_observation(&states, dataset, "state"));
+    const double *a = facet_dataset_observed(dataset, states, 0);
+    const double *b = facet_dataset_observed(dataset, states, 1);
     assert_true(a[0] != b[0] && a[1] != b[1] && a[2] != b[2]);
-    double reference = dataset_actions(dataset, 0)[3];
+    double reference = facet_dataset_actions(dataset, 0)[3];
     for (int i = 0; i < 3; i++) {
-        const double *v = dataset_observed(dataset, states, i) + 7;
+        const double *v = facet_dataset_observed(dataset, states, i) + 7;
         double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         assert_less(0.7 * reference - 1e-9, speed);
         assert_less(speed, reference + 1e-9);
     }
     // With neither spread nor gusts nor a choice of speed, rollouts of a task are all the same.
-    dataset_destroy(dataset);
+    facet_dataset_destroy(dataset);
     options.start_spread = options.gust_speed = 0.0;
     options.speed_least = 1.0;
     write_and_read(&dataset, race, &options);
-    assert_memory_equal(dataset_actions(dataset, 0), dataset_actions(dataset, 1),
-                        sizeof(double) * CHUNK_KEYPOINTS * CHUNK_CHANNELS);
-    assert_ok(dataset_find_observation(&states, dataset, "state"));
-    assert_memory_equal(dataset_observed(dataset, states, 0), dataset_observed(dataset, states, 1),
-                        sizeof(double) * CHUNK_KEYPOINTS * 13);
-    dataset_destroy(dataset);
-    race_close(race);
+    assert_memory_equal(facet_dataset_actions(dataset, 0), facet_dataset_actions(dataset, 1),
+                        sizeof(double) * FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS);
+    assert_ok(facet_dataset_find_observation(&states, dataset, "state"));
+    assert_memory_equal(facet_dataset_observed(dataset, states, 0),
+                        facet_dataset_observed(dataset, states, 1),
+                        sizeof(double) * FACET_CHUNK_KEYPOINTS * 13);
+    facet_dataset_destroy(dataset);
+    facet_race_close(race);
 }
 
 // A pilot that flies half a metre aside: the states show it, the labels do not.
-static Status plan_aside(Keypoint chunk[CHUNK_KEYPOINTS], const Race *race, CourseTask task,
-                         uint64_t seed, void *context)
+static FacetStatus plan_aside(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                              FacetCourseTask task, uint64_t seed, void *context)
 {
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     TRY(expert.plan(chunk, race, task, seed, context));
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].pos.z += 0.5;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.z += 0.5;
     return status_ok();
 }
 
 static void a_pilot_changes_states_and_not_labels(void **state)
 {
     (void)state;
-    Race *race = open_study(2);
-    DemoOptions options = few();
-    Planner pilot = {"aside", plan_aside, NULL};
-    Dataset *alone, *piloted;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetPlanner pilot = {"aside", plan_aside, NULL};
+    FacetDataset *alone, *piloted;
     write_and_read(&alone, race, &options);
     options.pilot = &pilot;
     write_and_read(&piloted, race, &options);
-    size_t size = sizeof(double) * (size_t)alone->demos * CHUNK_KEYPOINTS * CHUNK_CHANNELS;
+    size_t size =
+        sizeof(double) * (size_t)alone->demos * FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS;
     assert_memory_equal(alone->actions, piloted->actions, size);
     double rise = 0.0;
-    for (int row = 0; row < alone->demos * CHUNK_KEYPOINTS; row++)
+    for (int row = 0; row < alone->demos * FACET_CHUNK_KEYPOINTS; row++)
         rise += piloted->observations[0].values[row * 13 + 2] -
                 alone->observations[0].values[row * 13 + 2];
-    rise /= alone->demos * CHUNK_KEYPOINTS;
+    rise /= alone->demos * FACET_CHUNK_KEYPOINTS;
     assert_less(0.1, rise); // half of the stretches, half a metre, less what takes time
     assert_less(rise, 0.5);
-    dataset_destroy(alone);
-    dataset_destroy(piloted);
-    race_close(race);
+    facet_dataset_destroy(alone);
+    facet_dataset_destroy(piloted);
+    facet_race_close(race);
 }
 
 static void the_same_bytes_at_any_number_of_threads(void **state)
@@ -154,13 +159,13 @@ static void the_same_bytes_at_any_number_of_threads(void **state)
     char *texts[3];
     size_t sizes[3];
     static const int threads[3] = {1, 2, 4};
-    DemoOptions options = few();
+    FacetDemoOptions options = few();
     for (int i = 0; i < 3; i++) {
-        Race *race = open_study(threads[i]);
-        assert_ok(race_write_demos(OUT, race, &options, true));
+        FacetRace *race = open_study(threads[i]);
+        assert_ok(facet_race_write_demos(OUT, race, &options, true));
         assert_ok(file_read(&texts[i], &sizes[i], OUT));
         unlink(OUT);
-        race_close(race);
+        facet_race_close(race);
     }
     for (int i = 1; i < 3; i++) {
         assert_int_equal(sizes[i], sizes[0]);
@@ -172,29 +177,29 @@ static void the_same_bytes_at_any_number_of_threads(void **state)
 static void another_seed_gives_other_demonstrations(void **state)
 {
     (void)state;
-    Race *race = open_study(2);
-    DemoOptions options = few();
-    Dataset *first, *other;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetDataset *first, *other;
     write_and_read(&first, race, &options);
     options.seed++;
     write_and_read(&other, race, &options);
     assert_true(first->actions[0] != other->actions[0]);
-    dataset_destroy(first);
-    dataset_destroy(other);
-    race_close(race);
+    facet_dataset_destroy(first);
+    facet_dataset_destroy(other);
+    facet_race_close(race);
 }
 
 static void a_full_disk_leaves_no_file(void **state)
 {
     (void)state;
-    Race *race = open_study(1);
-    DemoOptions options = few();
+    FacetRace *race = open_study(1);
+    FacetDemoOptions options = few();
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){20000, 20000});
-        Status status = race_write_demos(OUT, race, &options, true);
+        FacetStatus status = facet_race_write_demos(OUT, race, &options, true);
         _exit(status.ok ? 1 : strstr(status.text, OUT) ? 0 : 2);
     }
     int status;
@@ -202,7 +207,7 @@ static void a_full_disk_leaves_no_file(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_int_not_equal(access(OUT, F_OK), 0);
-    race_close(race);
+    facet_race_close(race);
 }
 
 int main(void)

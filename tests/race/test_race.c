@@ -1,15 +1,17 @@
 // The race study on a small course: planners, results, totals.
+#include "base/status.h"
+#include "math/geometry.h"
 #include "testing.h"
 
-#include <facet/race.h>
+#include <facet_study/race.h>
 
-static Race *race;
+static FacetRace *race;
 
 static int open_study(void **state)
 {
     (void)state;
-    const RaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true};
-    Status status = race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true};
+    FacetStatus status = facet_race_open(&race, &options);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }
@@ -17,38 +19,38 @@ static int open_study(void **state)
 static int close_study(void **state)
 {
     (void)state;
-    race_close(race);
+    facet_race_close(race);
     return 0;
 }
 
-static CourseTask task_named(const char *name)
+static FacetCourseTask task_named(const char *name)
 {
-    CourseTask task;
-    assert_ok(course_find_task(&task, race->course, name));
+    FacetCourseTask task;
+    assert_ok(facet_course_find_task(&task, race->course, name));
     return task;
 }
 
 // The expert's plan moved sideways by `context` metres.
-static Status plan_beside(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
-                          uint64_t seed, void *context)
+static FacetStatus plan_beside(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,
+                               FacetCourseTask task, uint64_t seed, void *context)
 {
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     TRY(expert.plan(chunk, study, task, seed, NULL));
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) chunk[i].pos.y += *(double *)context;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.y += *(double *)context;
     return status_ok();
 }
 
-static Status plan_nothing(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
-                           uint64_t seed, void *context)
+static FacetStatus plan_nothing(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,
+                                FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)chunk, (void)seed, (void)context;
     return status_fail("no plan for %s", study->course->openings[task.opening].name);
 }
 
-static Status plan_nan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
-                       uint64_t seed, void *context)
+static FacetStatus plan_nan(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,
+                            FacetCourseTask task, uint64_t seed, void *context)
 {
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     TRY(expert.plan(chunk, study, task, seed, context));
     chunk[5].pos.x = nan("");
     return status_ok();
@@ -57,14 +59,14 @@ static Status plan_nan(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, Cours
 static void factors_are_the_courses_names(void **state)
 {
     (void)state;
-    assert_int_equal(factor_count(race->factors), 2);
-    assert_string_equal(factor_name(race->factors, 0), "track");
-    assert_string_equal(factor_name(race->factors, 1), "size");
-    assert_string_equal(factor_value_name(race->factors, 0, 0), "bend");
-    assert_string_equal(factor_value_name(race->factors, 1, 1), "large");
-    FactorTask task = race_factor_task(task_named("straight/small"));
-    char text[FACTOR_TASK_TEXT];
-    factor_task_format(text, race->factors, task, FACTOR_STYLE_VALUES);
+    assert_int_equal(facet_factor_count(race->factors), 2);
+    assert_string_equal(facet_factor_name(race->factors, 0), "track");
+    assert_string_equal(facet_factor_name(race->factors, 1), "size");
+    assert_string_equal(facet_factor_value_name(race->factors, 0, 0), "bend");
+    assert_string_equal(facet_factor_value_name(race->factors, 1, 1), "large");
+    FacetFactorTask task = facet_race_factor_task(task_named("straight/small"));
+    char text[FACET_FACTOR_TASK_TEXT];
+    facet_factor_task_format(text, race->factors, task, FACET_FACTOR_STYLE_VALUES);
     assert_string_equal(text, "straight/small");
 }
 
@@ -72,34 +74,34 @@ static void a_plan_beside_the_path_shows_in_the_result(void **state)
 {
     (void)state;
     double aside = 0.5;
-    Planner expert = race_expert(), beside = {"beside", plan_beside, &aside};
-    CourseTask small = task_named("straight/small"), large = task_named("straight/large");
-    RaceResult result;
-    assert_ok(race_fly(&result, race, &expert, small, 1, 0.0));
+    FacetPlanner expert = facet_race_expert(), beside = {"beside", plan_beside, &aside};
+    FacetCourseTask small = task_named("straight/small"), large = task_named("straight/large");
+    FacetRaceResult result;
+    assert_ok(facet_race_fly(&result, race, &expert, small, 1, 0.0));
     assert_int_equal(result.flight.passed, 2);
     assert_false(result.held_out);
     assert_less(result.error, 0.1);
-    assert_ok(race_fly(&result, race, &beside, small, 1, 0.0));
+    assert_ok(facet_race_fly(&result, race, &beside, small, 1, 0.0));
     assert_int_equal(result.flight.passed, 0);
     assert_near(result.flight.gates[1].miss, 0.5, 0.1);
     assert_near(result.error, 0.45, 0.1);
-    assert_ok(race_fly(&result, race, &beside, large, 1, 0.0));
+    assert_ok(facet_race_fly(&result, race, &beside, large, 1, 0.0));
     assert_int_equal(result.flight.passed, 2);
     assert_true(result.held_out);
-    assert_near(result.speed_reference, race_reference_speed(race, large), 0.0);
+    assert_near(result.speed_reference, facet_race_reference_speed(race, large), 0.0);
 }
 
 static void totals_keep_the_split_apart(void **state)
 {
     (void)state;
-    CourseTask tasks[4];
-    RaceResult results[4];
-    int count = race_feasible_tasks(tasks, race);
-    Planner expert = race_expert();
-    assert_ok(race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
-    results[0].flight.end = FLIGHT_CRASHED;
+    FacetCourseTask tasks[4];
+    FacetRaceResult results[4];
+    int count = facet_race_feasible_tasks(tasks, race);
+    FacetPlanner expert = facet_race_expert();
+    assert_ok(facet_race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
+    results[0].flight.end = FACET_FLIGHT_CRASHED;
     results[0].flight.passed = 0;
-    RaceTotals totals = race_totals(results, count);
+    FacetRaceTotals totals = facet_race_totals(results, count);
     assert_int_equal(totals.held_out.gates, 2);
     assert_int_equal(totals.training.gates + totals.held_out.gates, totals.all.gates);
     assert_int_equal(totals.all.passed, totals.all.gates - results[0].flight.gate_count);
@@ -111,16 +113,16 @@ static void a_result_has_its_plan_and_its_record(void **state)
     (void)state;
     enum { ROOM = 500 };
     static double times[ROOM], arcs[ROOM];
-    static QuadState states[ROOM];
-    FlightTrace trace = {
+    static FacetQuadState states[ROOM];
+    FacetFlightTrace trace = {
         .interval = 0.04, .capacity = ROOM, .times = times, .states = states, .arcs = arcs};
     double offset = 0.2;
-    const Planner planner = {.name = "beside", .plan = plan_beside, .context = &offset};
-    CourseTask task = task_named("bend/large");
-    RaceResult plain, traced;
-    Keypoint plan[CHUNK_KEYPOINTS];
-    assert_ok(race_fly(&plain, race, &planner, task, 3, 0.5));
-    assert_ok(race_fly_traced(&traced, &trace, race, &planner, task, 3, 0.5));
+    const FacetPlanner planner = {.name = "beside", .plan = plan_beside, .context = &offset};
+    FacetCourseTask task = task_named("bend/large");
+    FacetRaceResult plain, traced;
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
+    assert_ok(facet_race_fly(&plain, race, &planner, task, 3, 0.5));
+    assert_ok(facet_race_fly_traced(&traced, &trace, race, &planner, task, 3, 0.5));
     assert_memory_equal(&plain.flight, &traced.flight, sizeof plain.flight);
     assert_ok(plan_beside(plan, race, task, 3, &offset));
     assert_memory_equal(plain.plan, plan, sizeof plan);
@@ -132,21 +134,21 @@ static void a_result_has_its_plan_and_its_record(void **state)
 static void a_planner_that_fails_says_so(void **state)
 {
     (void)state;
-    Planner nothing = {"nothing", plan_nothing, NULL};
-    CourseTask tasks[2] = {task_named("straight/small"), task_named("straight/large")};
-    RaceResult results[2];
-    assert_refused(race_fly_all(results, race, &nothing, tasks, 2, 1, 0.0, NULL),
+    FacetPlanner nothing = {"nothing", plan_nothing, NULL};
+    FacetCourseTask tasks[2] = {task_named("straight/small"), task_named("straight/large")};
+    FacetRaceResult results[2];
+    assert_refused(facet_race_fly_all(results, race, &nothing, tasks, 2, 1, 0.0, NULL),
                    "no plan for small"); // the first of the failures, whichever thread was first
 }
 
 static void a_plan_that_is_not_a_number_is_a_crash(void **state)
 {
     (void)state;
-    Planner broken = {"broken", plan_nan, NULL};
-    RaceResult result;
-    assert_ok(race_fly(&result, race, &broken, task_named("straight/small"), 1, 0.0));
-    assert_int_equal(result.flight.end, FLIGHT_CRASHED);
-    assert_int_equal(result.flight.crash, CRASH_NONFINITE);
+    FacetPlanner broken = {"broken", plan_nan, NULL};
+    FacetRaceResult result;
+    assert_ok(facet_race_fly(&result, race, &broken, task_named("straight/small"), 1, 0.0));
+    assert_int_equal(result.flight.end, FACET_FLIGHT_CRASHED);
+    assert_int_equal(result.flight.crash, FACET_CRASH_NONFINITE);
     assert_int_equal(result.flight.passed, 0);
     assert_int_equal(result.flight.gate_count, 2);
 }
@@ -154,12 +156,12 @@ static void a_plan_that_is_not_a_number_is_a_crash(void **state)
 static void gusts_depend_on_the_seed_alone(void **state)
 {
     (void)state;
-    Planner expert = race_expert();
-    CourseTask task = task_named("bend/large");
-    RaceResult first, again, other;
-    assert_ok(race_fly(&first, race, &expert, task, 7, 1.0));
-    assert_ok(race_fly(&again, race, &expert, task, 7, 1.0));
-    assert_ok(race_fly(&other, race, &expert, task, 8, 1.0));
+    FacetPlanner expert = facet_race_expert();
+    FacetCourseTask task = task_named("bend/large");
+    FacetRaceResult first, again, other;
+    assert_ok(facet_race_fly(&first, race, &expert, task, 7, 1.0));
+    assert_ok(facet_race_fly(&again, race, &expert, task, 7, 1.0));
+    assert_ok(facet_race_fly(&other, race, &expert, task, 8, 1.0));
     assert_memory_equal(&first.error, &again.error, sizeof first.error);
     assert_true(first.error != other.error);
 }

@@ -1,18 +1,19 @@
 // The shipped courses have the shape of the paper's Table "Race tracks and maximum feasible
 // speeds".
+#include "paper/paper.h"
 #include "testing.h"
 
-#include <facet/race.h>
+#include <facet_study/race.h>
 
 enum { TRACKS = 8, OPENINGS = 3 };
 
-static Race *race;
+static FacetRace *race;
 
 static int open_study(void **state)
 {
     (void)state;
-    const RaceOptions options = {.courses = TEST_SOURCE "/courses", .quiet = true};
-    Status status = race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/courses", .quiet = true};
+    FacetStatus status = facet_race_open(&race, &options);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }
@@ -20,13 +21,13 @@ static int open_study(void **state)
 static int close_study(void **state)
 {
     (void)state;
-    race_close(race);
+    facet_race_close(race);
     return 0;
 }
 
-static const SpeedCell *cell(int track, int opening)
+static const FacetSpeedCell *cell(int track, int opening)
 {
-    return speed_map_at(&race->speeds, (CourseTask){track, opening});
+    return facet_speed_map_at(&race->speeds, (FacetCourseTask){track, opening});
 }
 
 static void tracks_have_the_papers_gates(void **state)
@@ -109,21 +110,21 @@ static void split_is_the_papers(void **state)
                                            "race6/narrow", "race7/standard", "race8/wide"};
     assert_int_equal(race->course->held_out_count, 6);
     for (int i = 0; i < 6; i++) {
-        CourseTask task;
-        assert_ok(course_find_task(&task, race->course, held_out[i]));
-        assert_true(course_is_held_out(race->course, task));
+        FacetCourseTask task;
+        assert_ok(facet_course_find_task(&task, race->course, held_out[i]));
+        assert_true(facet_course_is_held_out(race->course, task));
     }
 }
 
 static void expert_passes_every_gate(void **state)
 {
     (void)state;
-    CourseTask tasks[TRACKS * OPENINGS];
-    RaceResult results[TRACKS * OPENINGS];
-    int count = race_feasible_tasks(tasks, race);
-    Planner expert = race_expert();
-    assert_ok(race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
-    RaceTotals totals = race_totals(results, count);
+    FacetCourseTask tasks[TRACKS * OPENINGS];
+    FacetRaceResult results[TRACKS * OPENINGS];
+    int count = facet_race_feasible_tasks(tasks, race);
+    FacetPlanner expert = facet_race_expert();
+    assert_ok(facet_race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
+    FacetRaceTotals totals = facet_race_totals(results, count);
     assert_int_equal(totals.all.passed, 104);
     assert_int_equal(totals.all.gates, 104);
     assert_int_equal(totals.training.gates, 74);

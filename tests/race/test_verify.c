@@ -1,16 +1,18 @@
 // Verification before flight on a small course: plans that are too fast are slowed no more than
 // needed, along the same path; plans whose path misses are left and named.
+#include "base/status.h"
+#include "math/geometry.h"
 #include "testing.h"
 
-#include <facet/race.h>
+#include <facet_study/race.h>
 
-static Race *race;
+static FacetRace *race;
 
 static int open_study(void **state)
 {
     (void)state;
-    const RaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true, .threads = 2};
-    Status status = race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true, .threads = 2};
+    FacetStatus status = facet_race_open(&race, &options);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }
@@ -18,14 +20,14 @@ static int open_study(void **state)
 static int close_study(void **state)
 {
     (void)state;
-    race_close(race);
+    facet_race_close(race);
     return 0;
 }
 
-static CourseTask task_named(const char *name)
+static FacetCourseTask task_named(const char *name)
 {
-    CourseTask task;
-    assert_ok(course_find_task(&task, race->course, name));
+    FacetCourseTask task;
+    assert_ok(facet_course_find_task(&task, race->course, name));
     return task;
 }
 
@@ -34,34 +36,36 @@ typedef struct Distorted {
     double speed, shift;
 } Distorted;
 
-static Status plan_distorted(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
-                             uint64_t seed, void *context)
+static FacetStatus plan_distorted(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                                  const FacetRace *study, FacetCourseTask task, uint64_t seed,
+                                  void *context)
 {
     const Distorted *distorted = context;
-    Planner expert = race_expert();
+    FacetPlanner expert = facet_race_expert();
     TRY(expert.plan(chunk, study, task, seed, NULL));
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         chunk[i].speed *= distorted->speed;
         chunk[i].pos.y += distorted->shift;
     }
     return status_ok();
 }
 
-static void make_plan(Keypoint chunk[CHUNK_KEYPOINTS], CourseTask task, Distorted distorted)
+static void make_plan(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetCourseTask task,
+                      Distorted distorted)
 {
     assert_ok(plan_distorted(chunk, race, task, 0, &distorted));
 }
 
-static double worst_miss(const Flight *flight)
+static double worst_miss(const FacetFlight *flight)
 {
     double worst = 0.0;
     for (int i = 0; i < flight->gate_count; i++) worst = fmax(worst, flight->gates[i].miss);
     return worst;
 }
 
-static void assert_same_path(const Keypoint *plan, const Keypoint *raw, double floor)
+static void assert_same_path(const FacetKeypoint *plan, const FacetKeypoint *raw, double floor)
 {
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         assert_near(vec3_distance(plan[i].pos, raw[i].pos), 0.0, 0.0);
         assert_true(plan[i].speed <= raw[i].speed);
         assert_true(plan[i].speed >= fmin(raw[i].speed, floor));
@@ -71,12 +75,12 @@ static void assert_same_path(const Keypoint *plan, const Keypoint *raw, double f
 static void a_plan_that_keeps_its_margin_is_not_touched(void **state)
 {
     (void)state;
-    Keypoint raw[CHUNK_KEYPOINTS];
-    VerifyReport report;
-    VerifyOptions options = verify_defaults();
-    CourseTask task = task_named("bend/large");
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("bend/large");
     make_plan(raw, task, (Distorted){1.0, 0.0}); // the expert keeps a quarter
-    assert_ok(race_verify(&report, race, raw, task, &options));
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
     assert_int_equal(report.rounds, 1);
     assert_int_equal(report.slowed_gates, 0);
     assert_near(report.slowest_factor, 1.0, 0.0);
@@ -87,12 +91,12 @@ static void a_plan_that_keeps_its_margin_is_not_touched(void **state)
 static void a_plan_that_is_too_fast_is_slowed_just_enough(void **state)
 {
     (void)state;
-    Keypoint raw[CHUNK_KEYPOINTS];
-    VerifyReport report;
-    VerifyOptions options = verify_defaults();
-    CourseTask task = task_named("bend/small");
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("bend/small");
     make_plan(raw, task, (Distorted){2.0, 0.0});
-    assert_ok(race_verify(&report, race, raw, task, &options));
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
     assert_true(report.raw.passed < report.raw.gate_count);
     assert_int_equal(report.verified.passed, report.verified.gate_count);
     assert_true(report.within_margin && report.slowed_gates > 0 && report.blocked_count == 0);
@@ -102,28 +106,28 @@ static void a_plan_that_is_too_fast_is_slowed_just_enough(void **state)
     assert_true(worst_miss(&report.verified) > 0.97 * limit); // and it is not slowed further
     assert_true(report.slowest_factor < 1.0 && report.slowest_factor >= 0.3);
     double least = 1.0, jump = 0.0;
-    for (int i = 0; i < CHUNK_KEYPOINTS; i++) {
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
         least = fmin(least, report.plan[i].speed / raw[i].speed);
         if (i > 0) jump = fmax(jump, fabs(report.plan[i].speed - report.plan[i - 1].speed));
     }
     assert_near(report.slowest_factor, least, 1e-15);
     assert_less(jump, 0.6 * raw[0].speed); // slowing spreads over neighbours
     // A wider margin asks for more slowing.
-    VerifyReport wide;
+    FacetVerifyReport wide;
     options.margin = 0.2;
-    assert_ok(race_verify(&wide, race, raw, task, &options));
+    assert_ok(facet_race_verify(&wide, race, raw, task, &options));
     assert_true(wide.verified.duration > report.verified.duration);
 }
 
 static void a_path_that_misses_is_named_and_left(void **state)
 {
     (void)state;
-    Keypoint raw[CHUNK_KEYPOINTS];
-    VerifyReport report;
-    VerifyOptions options = verify_defaults();
-    CourseTask task = task_named("straight/small");
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/small");
     make_plan(raw, task, (Distorted){1.0, 0.8}); // beside an opening of 0.4 m
-    assert_ok(race_verify(&report, race, raw, task, &options));
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
     assert_false(report.within_margin);
     assert_int_equal(report.blocked_count, 2);
     assert_int_equal(report.blocked[0].gate, 0);
@@ -138,26 +142,26 @@ static void a_path_that_misses_is_named_and_left(void **state)
 static void plans_that_nothing_can_fly_and_wrong_options(void **state)
 {
     (void)state;
-    Keypoint raw[CHUNK_KEYPOINTS];
-    VerifyReport report;
-    VerifyOptions options = verify_defaults();
-    CourseTask task = task_named("straight/large");
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/large");
     make_plan(raw, task, (Distorted){1.0, 0.0});
     raw[3].pos.x = NAN;
-    assert_ok(race_verify(&report, race, raw, task, &options));
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
     assert_int_equal(report.rounds, 0);
     assert_false(report.within_margin);
     options.margin = 1.0;
-    assert_refused(race_verify(&report, race, raw, task, &options),
+    assert_refused(facet_race_verify(&report, race, raw, task, &options),
                    "expected a margin of at least 0 and below 1, found 1");
-    options = (VerifyOptions){.speed_floor = -1.0};
-    assert_refused(race_verify(&report, race, raw, task, &options),
+    options = (FacetVerifyOptions){.speed_floor = -1.0};
+    assert_refused(facet_race_verify(&report, race, raw, task, &options),
                    "expected a floor of 0 m/s or more, found -1");
 }
 
 // Its path misses by far, but for the plan of seed 12.
-static Status plan_by_luck(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, CourseTask task,
-                           uint64_t seed, void *context)
+static FacetStatus plan_by_luck(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,
+                                FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)context;
     Distorted distorted = {1.0, seed == 12 ? 0.0 : 3.0};
@@ -167,40 +171,40 @@ static Status plan_by_luck(Keypoint chunk[CHUNK_KEYPOINTS], const Race *study, C
 static void where_slowing_does_not_cure_the_next_seeds_are_tried(void **state)
 {
     (void)state;
-    Keypoint raw[CHUNK_KEYPOINTS], first[CHUNK_KEYPOINTS];
-    VerifyReport report;
-    VerifyOptions options = verify_defaults();
-    CourseTask task = task_named("straight/large");
-    Planner lucky = {.name = "lucky", .plan = plan_by_luck};
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], first[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/large");
+    FacetPlanner lucky = {.name = "lucky", .plan = plan_by_luck};
     make_plan(first, task, (Distorted){1.0, 3.0});
-    assert_ok(race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
+    assert_ok(facet_race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
     assert_true(report.within_margin);
     assert_int_equal(report.tries, 3);
     assert_memory_equal(raw, first, sizeof raw);
     options.tries = 2;
-    assert_ok(race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
+    assert_ok(facet_race_plan_verified(&report, raw, race, &lucky, task, 10, &options));
     assert_false(report.within_margin);
     assert_int_equal(report.tries, 2);
     options.tries = 0;
-    assert_refused(race_plan_verified(&report, raw, race, &lucky, task, 10, &options),
+    assert_refused(facet_race_plan_verified(&report, raw, race, &lucky, task, 10, &options),
                    "expected 1 or more tries, found 0");
 }
 
 static void flights_and_planner_agree(void **state)
 {
     (void)state;
-    CourseTask tasks[4];
-    RaceResult raw[4], verified[4], plain[4], wrapped[4];
-    VerifyReport reports[4];
-    int count = race_feasible_tasks(tasks, race);
+    FacetCourseTask tasks[4];
+    FacetRaceResult raw[4], verified[4], plain[4], wrapped[4];
+    FacetVerifyReport reports[4];
+    int count = facet_race_feasible_tasks(tasks, race);
     Distorted distorted = {1.6, 0.0};
-    Planner fast = {.name = "fast", .plan = plan_distorted, .context = &distorted};
-    VerifiedPlanner context = {.inner = fast, .options = verify_defaults()};
-    Planner planner = race_verified(&context);
-    assert_ok(race_fly_verified(raw, verified, reports, race, &fast, &context.options, tasks, count,
-                                7, 0.3, NULL));
-    assert_ok(race_fly_all(plain, race, &fast, tasks, count, 7, 0.3, NULL));
-    assert_ok(race_fly_all(wrapped, race, &planner, tasks, count, 7, 0.3, NULL));
+    FacetPlanner fast = {.name = "fast", .plan = plan_distorted, .context = &distorted};
+    FacetVerifiedPlanner context = {.inner = fast, .options = facet_verify_defaults()};
+    FacetPlanner planner = facet_race_verified(&context);
+    assert_ok(facet_race_fly_verified(raw, verified, reports, race, &fast, &context.options, tasks,
+                                      count, 7, 0.3, NULL));
+    assert_ok(facet_race_fly_all(plain, race, &fast, tasks, count, 7, 0.3, NULL));
+    assert_ok(facet_race_fly_all(wrapped, race, &planner, tasks, count, 7, 0.3, NULL));
     int slowed = 0;
     for (int i = 0; i < count; i++) {
         assert_near(raw[i].flight.duration, plain[i].flight.duration, 0.0);

@@ -3,23 +3,22 @@
 #ifndef FACET_TESTS_REPORT_REPORTS_H
 #define FACET_TESTS_REPORT_REPORTS_H
 
-#include "scratch.h"
-
 #include "report/report.h"
+#include "scratch.h"
 
 #include <stdlib.h>
 
-static inline Race *open_race(const char *courses, int threads)
+static inline FacetRace *open_race(const char *courses, int threads)
 {
-    const RaceOptions options = {.courses = courses, .threads = threads, .quiet = true};
-    Race *race;
-    assert_ok(race_open(&race, &options));
+    const FacetRaceOptions options = {.courses = courses, .threads = threads, .quiet = true};
+    FacetRace *race;
+    assert_ok(facet_race_open(&race, &options));
     return race;
 }
 
 #define SMALL_COURSE TEST_SOURCE "/tests/race/sample"
 
-static inline Report *open_report(const Race *race, const char *eval, const char *certify)
+static inline Report *open_report(const FacetRace *race, const char *eval, const char *certify)
 {
     const ReportSetup setup = {.files = {[INPUT_EVAL] = eval, [INPUT_CERTIFY] = certify},
                                .no_defaults = true,
@@ -32,18 +31,18 @@ static inline Report *open_report(const Race *race, const char *eval, const char
 }
 
 // Writes the expert's plan of every feasible task, moved aside by `off` (m), as {"task": plan}.
-static inline void put_plans(FILE *out, const Race *race, double off)
+static inline void put_plans(FILE *out, const FacetRace *race, double off)
 {
-    CourseTask *tasks = calloc((size_t)race_task_max(race), sizeof *tasks);
+    FacetCourseTask *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
     assert_non_null(tasks);
-    int count = race_feasible_tasks(tasks, race);
-    Planner expert = race_expert();
+    int count = facet_race_feasible_tasks(tasks, race);
+    FacetPlanner expert = facet_race_expert();
     for (int i = 0; i < count; i++) {
-        Keypoint plan[CHUNK_KEYPOINTS];
+        FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
         assert_ok(expert.plan(plan, race, tasks[i], 1, NULL));
         fprintf(out, "%s\"%s/%s\":[", i ? "," : "", race->course->tracks[tasks[i].track].name,
                 race->course->openings[tasks[i].opening].name);
-        for (int k = 0; k < CHUNK_KEYPOINTS; k++)
+        for (int k = 0; k < FACET_CHUNK_KEYPOINTS; k++)
             fprintf(out, "%s[%.9g,%.9g,%.9g,%.9g]", k ? "," : "", plan[k].pos.x,
                     plan[k].pos.y + off, plan[k].pos.z, plan[k].speed);
         fputc(']', out);
@@ -52,7 +51,7 @@ static inline void put_plans(FILE *out, const Race *race, double off)
 }
 
 // An evaluation of the small course with these methods; `extra` is put among its members.
-static inline char *write_eval(Scratch *scratch, const char *name, const Race *race,
+static inline char *write_eval(Scratch *scratch, const char *name, const FacetRace *race,
                                const char *const *methods, int count, const char *extra)
 {
     char *path = strdup(scratch_path(scratch, name));

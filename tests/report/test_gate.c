@@ -6,7 +6,7 @@
 
 #define SAMPLE_GATE TEST_DATA "/gate.json" // made by make_gate.py
 
-static Report *open_gate(const Race *race, const char *path)
+static Report *open_gate(const FacetRace *race, const char *path)
 {
     const ReportSetup setup = {.files = {[INPUT_GATE] = path},
                                .no_defaults = true,
@@ -182,7 +182,7 @@ static void a_study_may_have_its_own_file(void **state)
 static void it_stands_beside_a_race(void **state)
 {
     (void)state;
-    Race *race = open_race(SMALL_COURSE, 1);
+    FacetRace *race = open_race(SMALL_COURSE, 1);
     for (int with = 0; with < 2; with++) {
         Report *report = open_gate(race, with ? SAMPLE_GATE : NULL);
         Json *made = report_document(report), *document = read_again(made);
@@ -202,7 +202,7 @@ static void it_stands_beside_a_race(void **state)
         json_free(made);
         report_close(report);
     }
-    race_close(race);
+    facet_race_close(race);
 }
 
 // What facet gate hands over in memory is the page of what it would have written.
@@ -249,7 +249,7 @@ static void a_page_of_a_run_needs_no_file(void **state)
     assert_non_null(strstr(page, "hall from above"));
     assert_non_null(strstr(page, "all venues")); // none is held out
     free(page);
-    Status status = report_write_gate("no-such-folder/gate.html", gate, &setup);
+    FacetStatus status = report_write_gate("no-such-folder/gate.html", gate, &setup);
     assert_string_equal(status.text,
                         "no-such-folder/gate.html: cannot create: No such file or directory");
     json_free(gate);

@@ -65,7 +65,7 @@ static void hostile_texts_stay_texts(void **state)
     (void)state;
     Scratch scratch = scratch_begin(), out = scratch_begin();
     write_hostile_course(&scratch);
-    Race *race = open_race(scratch.folder, 1);
+    FacetRace *race = open_race(scratch.folder, 1);
     char eval[256], certify[256], figures[64], page_path[64];
     snprintf(eval, sizeof eval, "{\"command\":\"%s\",\"version\":\"%s\",\"plans\":{\"%s\":{}}}",
              hostile, hostile, hostile);
@@ -117,7 +117,7 @@ static void hostile_texts_stay_texts(void **state)
     json_free(nothing);
     json_free(document);
     report_close(report);
-    race_close(race);
+    facet_race_close(race);
     remove_folder(figures);
     free(eval_path);
     free(certify_path);
@@ -130,7 +130,7 @@ static void the_whole_study_fits(void **state)
 {
     (void)state;
     Scratch out = scratch_begin();
-    Race *race = open_race(TEST_SOURCE "/courses", 0);
+    FacetRace *race = open_race(TEST_SOURCE "/courses", 0);
     char *eval = write_eval(&out, "eval.json", race, all_methods, 7, "");
     Report *report = open_report(race, eval, NULL);
     Json *document = report_document(report);
@@ -160,7 +160,7 @@ static void the_whole_study_fits(void **state)
     }
     json_free(document);
     report_close(report);
-    race_close(race);
+    facet_race_close(race);
     remove_folder(figures);
     free(eval);
     scratch_end(&out);
@@ -170,7 +170,7 @@ static void a_page_that_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
     Json *nothing = json_object();
-    Status status = report_write_page("no-such-folder/page.html", nothing);
+    FacetStatus status = report_write_page("no-such-folder/page.html", nothing);
     assert_string_equal(status.text,
                         "no-such-folder/page.html: cannot create: No such file or directory");
     json_free(nothing);

@@ -1,9 +1,8 @@
 // Reports on the small course: what is in them, what bad input becomes, the same bytes every time.
+#include "race/eval.h"
 #include "report/reports.h"
 
-#include <facet/eval.h>
-
-static Race *race;
+static FacetRace *race;
 
 static int open_small(void **state)
 {
@@ -15,7 +14,7 @@ static int open_small(void **state)
 static int close_small(void **state)
 {
     (void)state;
-    race_close(race);
+    facet_race_close(race);
     return 0;
 }
 
@@ -45,7 +44,7 @@ static void the_expert_flies_without_any_file(void **state)
     assert_int_equal(length_of(&root, "tasks"), 4);
     assert_int_equal(length_of(&root, "methods"), 1);
     assert_int_equal(length_of(&root, "messages"), 0);
-    assert_int_equal(length_of(&root, "flights"), race_feasible_count(race));
+    assert_int_equal(length_of(&root, "flights"), facet_race_feasible_count(race));
     assert_string_equal(chars_of(&root, "main_method"), "expert");
     assert_ok(json_member(&flights, &root, "flights"));
     assert_ok(json_element(&flight, &flights, 0));
@@ -62,11 +61,11 @@ static void the_expert_flies_without_any_file(void **state)
 }
 
 // Gives a plan that a test wrote down.
-static Status plan_kept(Keypoint chunk[CHUNK_KEYPOINTS], const Race *with, CourseTask task,
-                        uint64_t seed, void *context)
+static FacetStatus plan_kept(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *with,
+                             FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)with, (void)task, (void)seed;
-    memcpy(chunk, context, CHUNK_KEYPOINTS * sizeof *chunk);
+    memcpy(chunk, context, FACET_CHUNK_KEYPOINTS * sizeof *chunk);
     return status_ok();
 }
 
@@ -77,17 +76,17 @@ static void plans_of_a_file_fly_as_they_did(void **state)
     Scratch scratch = scratch_begin();
     char *eval = write_eval(&scratch, "eval.json", race, all_methods, 7, "");
     Report *report = open_report(race, eval, NULL);
-    CourseTask tasks[4];
-    int count = race_feasible_tasks(tasks, race);
+    FacetCourseTask tasks[4];
+    int count = facet_race_feasible_tasks(tasks, race);
     for (int m = 0; m < 7; m++)
         for (int i = 0; i < count; i++) {
-            Keypoint plan[CHUNK_KEYPOINTS];
-            Planner expert = race_expert();
-            RaceResult wanted;
+            FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
+            FacetPlanner expert = facet_race_expert();
+            FacetRaceResult wanted;
             assert_ok(expert.plan(plan, race, tasks[i], 1, NULL));
-            for (int k = 0; k < CHUNK_KEYPOINTS; k++) plan[k].pos.y += 0.05 * (m + 1);
-            const Planner planner = {.name = "kept", .plan = plan_kept, .context = plan};
-            assert_ok(race_fly(&wanted, race, &planner, tasks[i], 1, 0.0));
+            for (int k = 0; k < FACET_CHUNK_KEYPOINTS; k++) plan[k].pos.y += 0.05 * (m + 1);
+            const FacetPlanner planner = {.name = "kept", .plan = plan_kept, .context = plan};
+            assert_ok(facet_race_fly(&wanted, race, &planner, tasks[i], 1, 0.0));
             int method = report_method(all_methods[m]);
             const ReportFlight *flight = report_flight(report, method, tasks[i]);
             assert_true(flight->flown);
@@ -109,13 +108,13 @@ static void the_bytes_are_the_same_on_any_number_of_threads(void **state)
     char *eval = write_eval(&scratch, "eval.json", race, all_methods, 7, "");
     char *texts[2];
     for (int i = 0; i < 2; i++) {
-        Race *other = open_race(SMALL_COURSE, i ? 3 : 1);
+        FacetRace *other = open_race(SMALL_COURSE, i ? 3 : 1);
         Report *report = open_report(other, eval, NULL);
         Json *document = report_document(report);
         texts[i] = json_line(document);
         json_free(document);
         report_close(report);
-        race_close(other);
+        facet_race_close(other);
     }
     assert_string_equal(texts[0], texts[1]);
     free(texts[0]);
@@ -300,7 +299,7 @@ static void a_file_that_is_not_json_is_one_line(void **state)
         const char *path = scratch_write(&scratch, "eval.json", texts[i]);
         const ReportSetup setup = {.files = {[INPUT_EVAL] = path}, .no_defaults = true};
         Report *report;
-        Status status = report_open(&report, race, &setup);
+        FacetStatus status = report_open(&report, race, &setup);
         assert_false(status.ok);
         assert_null(report);
         assert_non_null(strstr(status.text, path));
@@ -308,7 +307,7 @@ static void a_file_that_is_not_json_is_one_line(void **state)
     }
     const ReportSetup setup = {.files = {[INPUT_CERTIFY] = "no-such.json"}, .no_defaults = true};
     Report *report;
-    Status status = report_open(&report, race, &setup);
+    FacetStatus status = report_open(&report, race, &setup);
     assert_string_equal(status.text, "no-such.json: cannot open: No such file or directory");
     scratch_end(&scratch);
 }

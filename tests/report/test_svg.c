@@ -1,7 +1,6 @@
 // Drawing: escaped texts, round axes, points where they belong.
-#include "testing.h"
-
 #include "report/svg.h"
+#include "testing.h"
 
 #include <stdlib.h>
 

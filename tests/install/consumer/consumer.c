@@ -1,6 +1,6 @@
 // A program outside the project that uses the installed library.
-#include <facet/pool.h>
-#include <facet/rng.h>
+#include "base/pool.h"
+#include "base/rng.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@ static void draw(void *context, int index, int worker)
 int main(void)
 {
     uint32_t words[8];
-    ThreadPool *pool;
-    Status status = pool_create(&pool, 2);
+    FacetPool *pool;
+    FacetStatus status = facet_pool_create(&pool, 2);
     if (!status.ok) return fprintf(stderr, "%s\n", status.text), 1;
     pool_for(pool, 2, draw, words);
-    pool_destroy(pool);
+    facet_pool_destroy(pool);
     printf("%08" PRIx32 "\n", words[0]);
     return 0;
 }

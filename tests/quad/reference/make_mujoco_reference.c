@@ -16,9 +16,8 @@
 // The text: "flight NAME", the parameters, the start, then for each of 100 intervals of 0.05 s the
 // four thrusts (N), and every fifth interval the state at its end: position, quaternion (scalar
 // first, body to world), velocity (world), body rate.
-#include <mujoco/mujoco.h>
-
 #include <math.h>
+#include <mujoco/mujoco.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

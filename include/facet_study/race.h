@@ -1,0 +1,220 @@
+// The state-based race study: tasks of a course, planners that fly them, results, demonstrations.
+#ifndef FACET_RACE_H
+#define FACET_RACE_H
+
+#include <facet/api.h>
+#include <facet/factor.h>
+#include <facet/flight.h>
+#include <facet/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- A study ----------------------------------------------------------------------------------
+
+typedef struct FacetRaceOptions {
+    const char *courses; // folder; NULL for the one that ships with Facet
+    const char *quad;    // JSON file of the vehicle; NULL for the default
+    const char *preset;  // of the controller; NULL for "race"
+    int threads;         // 0 for all processors
+    bool quiet;          // no progress
+} FacetRaceOptions;
+
+// A course with its vehicle, controller and speed map. Constant once open, but for the pool.
+typedef struct FacetRace {
+    FacetCourse *course;
+    FacetQuadModel model;
+    FacetControlPreset preset;
+    FacetSpeedMap speeds;
+    FacetPool *pool;
+    FacetFactorSpace *factors; // track, size
+} FacetRace;
+
+// Loads the course and searches its speed map.
+FACET_API FacetStatus facet_race_open(FacetRace **race, const FacetRaceOptions *options);
+FACET_API void facet_race_close(FacetRace *race);
+
+// The feasible tasks, track by track. `tasks` holds facet_race_task_max; returns how many there
+// are.
+FACET_API int facet_race_task_max(const FacetRace *race);
+FACET_API int facet_race_feasible_tasks(FacetCourseTask *tasks, const FacetRace *race);
+FACET_API int facet_race_feasible_count(const FacetRace *race);
+
+FACET_API double facet_race_reference_speed(const FacetRace *race, FacetCourseTask task); // m/s
+FACET_API FacetFlightSetup facet_race_setup(const FacetRace *race, FacetCourseTask task);
+FACET_API FacetFactorTask facet_race_factor_task(FacetCourseTask task);
+
+// ---- Planners ---------------------------------------------------------------------------------
+
+// Anything that turns a task into a plan. `plan` may be called from several threads at once.
+typedef struct FacetPlanner {
+    const char *name;
+    FacetStatus (*plan)(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                        FacetCourseTask task, uint64_t seed, void *context);
+    void *context;
+} FacetPlanner;
+
+// The expert at the speed map's speed.
+FACET_API FacetPlanner facet_race_expert(void);
+
+// The policy's task with the names of a course's. Refuses a policy that does not have the factors
+// track and size with these names and chunks of 32 keypoints.
+FACET_API FacetStatus facet_race_policy_task(FacetFactorTask *out, const FacetPolicy *policy,
+                                             const FacetRace *race, FacetCourseTask task);
+
+// A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
+// beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one
+// thread, and is the same as it would be in a batch.
+typedef struct FacetPolicyPlanner FacetPolicyPlanner;
+
+// The policy has the factors track and size, with the names of every task prepared, and chunks of
+// 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
+// seeds replace its seed, and its numbers must be NULL. With a single seed its path is filled with
+// the way of the prepared plans.
+FACET_API FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner,
+                                                  const FacetPolicy *policy, const FacetRace *race,
+                                                  const FacetPolicySampling *how,
+                                                  const FacetCourseTask *tasks, int task_count,
+                                                  const uint64_t *seeds, int seed_count);
+FACET_API void facet_policy_planner_destroy(FacetPolicyPlanner *planner);
+
+// The planner lives as long as the FacetPolicyPlanner.
+FACET_API FacetPlanner facet_planner_from_policy(const FacetPolicyPlanner *planner);
+
+// Whether a policy was trained on the names of a task's track and size.
+FACET_API bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race,
+                                       FacetCourseTask task);
+
+// ---- Flights ----------------------------------------------------------------------------------
+
+typedef struct FacetRaceResult {
+    FacetCourseTask task;
+    bool held_out;
+    uint64_t seed;
+    FacetFlight flight;
+    double speed_generated; // m/s, mean over the plan's keypoints
+    double speed_reference; // m/s, from the speed map
+    double error;           // m, mean distance of the flown path from the expert's path
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
+} FacetRaceResult;
+
+// Plans and flies one task from its start, at the reference speed, in gusts of this strength.
+FACET_API FacetStatus facet_race_fly(FacetRaceResult *result, const FacetRace *race,
+                                     const FacetPlanner *planner, FacetCourseTask task,
+                                     uint64_t seed, double gusts);
+
+// The same with a record of the flight.
+FACET_API FacetStatus facet_race_fly_traced(FacetRaceResult *result, FacetFlightTrace *trace,
+                                            const FacetRace *race, const FacetPlanner *planner,
+                                            FacetCourseTask task, uint64_t seed, double gusts);
+
+// facet_race_fly for many tasks, in parallel. Fails with the first planner's failure.
+FACET_API FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
+                                         const FacetPlanner *planner, const FacetCourseTask *tasks,
+                                         int count, uint64_t seed, double gusts,
+                                         FacetProgress *progress);
+
+typedef struct FacetRaceTally {
+    int passed, gates;
+} FacetRaceTally;
+
+typedef struct FacetRaceTotals {
+    FacetRaceTally all, training, held_out;
+    int crashes;
+} FacetRaceTotals;
+
+FACET_API FacetRaceTotals facet_race_totals(const FacetRaceResult *results, int count);
+
+// ---- Verification before flight ---------------------------------------------------------------
+
+typedef struct FacetVerifyOptions {
+    double margin;      // share of the half-width that a predicted crossing must keep free, [0, 1)
+    double speed_floor; // m/s: no keypoint is slowed below it; 0 for the course's least speed
+    int tries;          // plans, with the seeds that follow, where slowing does not cure; 1 or more
+} FacetVerifyOptions;
+
+FACET_API FacetVerifyOptions facet_verify_defaults(void); // a margin of 0.1, 8 tries
+
+// A gate that slowing does not bring within its margin.
+typedef struct FacetVerifyBlock {
+    int gate;
+    double miss;  // m, the least found …
+    double speed; // m/s, … with this wanted speed at the gate
+    double path;  // m, the miss of a vehicle that keeps to the path: what no speed can change
+} FacetVerifyBlock;
+
+// What became of a plan that was simulated and slowed. Flights are predictions in still air from
+// the task's start.
+typedef struct FacetVerifyReport {
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS]; // the same points as the raw plan's, none faster
+    FacetFlight raw, verified;
+    bool within_margin;    // every gate of `verified` keeps the margin, and nothing crashed
+    double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
+    int slowed_gates;      // around which the plan was slowed
+    int rounds;            // simulations of this plan
+    int tries;             // plans looked at before this one was taken, with it
+    int blocked_count;     // gates that slowing does not cure
+    FacetVerifyBlock blocked[FACET_TRACK_GATES_MAX];
+} FacetVerifyReport;
+
+// Simulates a plan and, gate by gate, slows it around a gate whose predicted miss is more than
+// (1 - margin) of the half-width, no more than needed, until all gates keep the margin or the gate
+// is blocked. A plan that cannot be flown is returned as it is, with no rounds. Fails when an
+// option is out of range.
+FACET_API FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
+                                        const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
+                                        FacetCourseTask task, const FacetVerifyOptions *options);
+
+// Plans a task, verifies the plan and, where that does not cure it, goes on with the next seeds:
+// the first plan that keeps the margin is taken, or else the one that passes most gates. `raw` is
+// the plan of `seed` itself.
+FACET_API FacetStatus facet_race_plan_verified(FacetVerifyReport *report,
+                                               FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
+                                               const FacetRace *race, const FacetPlanner *planner,
+                                               FacetCourseTask task, uint64_t seed,
+                                               const FacetVerifyOptions *options);
+
+// A planner that verifies the plans of another, which it must not outlive.
+typedef struct FacetVerifiedPlanner {
+    FacetPlanner inner;
+    FacetVerifyOptions options;
+} FacetVerifiedPlanner;
+
+FACET_API FacetPlanner facet_race_verified(const FacetVerifiedPlanner *planner);
+
+// Plans and verifies every task, and flies the raw and the verified plan in the same gusts, in
+// parallel: the results of both are those that facet_race_fly_all gives. All have room for
+// `count`.
+FACET_API FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verified,
+                                              FacetVerifyReport *reports, const FacetRace *race,
+                                              const FacetPlanner *planner,
+                                              const FacetVerifyOptions *options,
+                                              const FacetCourseTask *tasks, int count,
+                                              uint64_t seed, double gusts, FacetProgress *progress);
+
+// ---- Demonstrations ---------------------------------------------------------------------------
+
+typedef struct FacetDemoOptions {
+    int rollouts; // a feasible task
+    uint64_t seed;
+    double start_spread;       // m, standard deviation of the start's offset on each axis
+    double speed_least;        // of the start speed, as a share of the reference; the most is 1
+    double gust_speed;         // m/s
+    const FacetPlanner *pilot; // flies stretches in the expert's stead; NULL for none
+    double pilot_share;        // of the stretches
+} FacetDemoOptions;
+
+FACET_API FacetDemoOptions facet_demo_defaults(void);
+
+// Flies rollouts of every feasible task and writes them with the expert's commands as labels.
+// docs/demonstrations.md describes the file. The same options give the same bytes at any number
+// of threads.
+FACET_API FacetStatus facet_race_write_demos(const char *path, const FacetRace *race,
+                                             const FacetDemoOptions *options, bool quiet);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,3 +1,0 @@
-// Sampling in double precision (see math/real.h).
-#define FACET_REAL_DOUBLE
-#include "diffusion/sampler.c"

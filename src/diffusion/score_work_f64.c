@@ -1,3 +1,0 @@
-// The score network in double precision (see math/real.h).
-#define FACET_REAL_DOUBLE
-#include "diffusion/score_work.c"

@@ -1,3 +1,0 @@
-// Training in double precision (see math/real.h).
-#define FACET_REAL_DOUBLE
-#include "diffusion/trainer.c"

@@ -1,3 +1,0 @@
-// The layers in double precision (see math/real.h).
-#define FACET_REAL_DOUBLE
-#include "nn/layers.c"

@@ -1,0 +1,178 @@
+// Options of a command: declared in one table, read from the command line, shown by --help.
+//
+// A command fills a struct with its defaults, points a table of options at it, and parses:
+//
+//     int rollouts = 50;
+//     CommonOptions common = common_defaults();
+//     const Option options[] = {
+//         option_int("rollouts", &rollouts, "N", 1, 100000, "demonstrations a task"),
+//     };
+//     const Usage usage = {
+//         .command = "demos",
+//         .description = "Flies the expert and writes what it did.",
+//         .example = "facet demos --rollouts 10",
+//         .options = options,
+//         .option_count = 1,
+//         .common = &common,
+//     };
+//     int exit_code;
+//     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+//
+// Values are written --name VALUE or --name=VALUE; "--" ends the options. An option given twice
+// takes its last value, unless it is a list.
+#ifndef FACET_CLI_ARGS_H
+#define FACET_CLI_ARGS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Exit codes of the program.
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum { TEXT_LIST_MAX = 64 };
+
+// Texts in the order given. They belong to the command line.
+typedef struct TextList {
+    const char *items[TEXT_LIST_MAX];
+    int count;
+} TextList;
+
+typedef enum OptionKind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_LIST,
+    OPTION_INT,
+    OPTION_DOUBLE,
+    OPTION_UINT64,
+} OptionKind;
+
+typedef struct Option {
+    const char *name; // without the dashes
+    OptionKind kind;
+    const char *placeholder; // of the value: "FILE", "N"; NULL for a flag
+    const char *help;        // one line, no full stop; --help adds the default
+    union {
+        bool *flag;
+        const char **text;
+        TextList *list;
+        int *integer;
+        double *real;
+        uint64_t *natural;
+    } value;         // where it goes; holds the default before parsing
+    double min, max; // of int and double
+} Option;
+
+// ---- Rows of the table ----------------------------------------------------------------------
+
+static inline Option option_flag(const char *name, bool *value, const char *help)
+{
+    return (Option){.name = name, .kind = OPTION_FLAG, .help = help, .value.flag = value};
+}
+
+// The default NULL means "not given".
+static inline Option option_text(const char *name, const char **value, const char *placeholder,
+                                 const char *help)
+{
+    return (Option){.name = name,
+                    .kind = OPTION_TEXT,
+                    .placeholder = placeholder,
+                    .help = help,
+                    .value.text = value};
+}
+
+// May be given again and again; the list begins empty.
+static inline Option option_list(const char *name, TextList *value, const char *placeholder,
+                                 const char *help)
+{
+    return (Option){.name = name,
+                    .kind = OPTION_LIST,
+                    .placeholder = placeholder,
+                    .help = help,
+                    .value.list = value};
+}
+
+static inline Option option_int(const char *name, int *value, const char *placeholder, int min,
+                                int max, const char *help)
+{
+    return (Option){.name = name,
+                    .kind = OPTION_INT,
+                    .placeholder = placeholder,
+                    .help = help,
+                    .value.integer = value,
+                    .min = min,
+                    .max = max};
+}
+
+// Finite, from min to max; -INFINITY and INFINITY leave a side open.
+static inline Option option_double(const char *name, double *value, const char *placeholder,
+                                   double min, double max, const char *help)
+{
+    return (Option){.name = name,
+                    .kind = OPTION_DOUBLE,
+                    .placeholder = placeholder,
+                    .help = help,
+                    .value.real = value,
+                    .min = min,
+                    .max = max};
+}
+
+static inline Option option_uint64(const char *name, uint64_t *value, const char *placeholder,
+                                   const char *help)
+{
+    return (Option){.name = name,
+                    .kind = OPTION_UINT64,
+                    .placeholder = placeholder,
+                    .help = help,
+                    .value.natural = value};
+}
+
+// ---- A command's command line ---------------------------------------------------------------
+
+// What every command that computes something accepts.
+typedef struct CommonOptions {
+    const char *json;    // file for the results; NULL for none
+    uint64_t seed;       // of every random number
+    int threads;         // 0 for all processors
+    bool quiet;          // no progress
+    const char *courses; // folder; NULL for the one that ships with Facet
+} CommonOptions;
+
+CommonOptions common_defaults(void);
+
+typedef struct Usage {
+    const char *command;     // "demos"
+    const char *description; // one paragraph
+    const char *example;     // one line or several
+    const Option *options;
+    int option_count;
+    CommonOptions *common; // NULL when the command has none of the common options
+    bool no_courses;       // leaves --courses out of them
+
+    // Positional arguments. Without `operands` there are none, and one given is refused.
+    TextList *operands;
+    const char *operand_name; // "FILE"
+    int operand_min, operand_max;
+} Usage;
+
+// Reads the arguments that follow the command's name (argv[0]). Returns true when the command
+// should go on. Otherwise --help was shown or a mistake named, and the command returns *exit_code.
+bool args_parse(int *exit_code, const Usage *usage, int argc, char **argv);
+
+// The same without printing: a mistake is the status, and *help is set when --help is there.
+FacetStatus args_read(bool *help, const Usage *usage, int argc, char **argv);
+
+// What --help prints.
+void args_help(const Usage *usage);
+
+// Prints "facet COMMAND: message" on stderr and returns the exit code for it: a failure of the
+// work, or a value on the command line that is wrong.
+int command_failed(const char *command, FacetStatus status);
+int command_misused(const char *command, FacetStatus status);
+
+// The command line that gives the same results, "facet eval --seeds 5": without the options that
+// change none, such as --threads and --json.
+void command_text(char *out, size_t size, int argc, char **argv);
+
+#endif

@@ -1,0 +1,269 @@
+// facet certify: how far a policy's plans, and the flights along them, can be off.
+#include "base/file.h"
+#include "commands.h"
+#include "paper/paper.h"
+#include "pilot.h"
+#include "show_certify.h"
+#include "show_race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIAGNOSTIC_SAMPLES = 2000, GUST_FLIGHTS = 20 };
+
+typedef struct CertifyCommand {
+    CommonOptions common;
+    StudyOptions study;
+    TextList tasks;
+    const char *policy;
+    int steps, seeds;
+    bool sweep;
+    double gusts, slowest;
+    PassageOptions passage;
+    char command[1024];
+} CertifyCommand;
+
+// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
+static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
+                                const TextList *names)
+{
+    *count = names->count;
+    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
+    for (int i = 0; i < names->count; i++) {
+        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
+        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
+            return status_fail("task %s: no speed clears every gate, so there is nothing to "
+                               "certify",
+                               names->items[i]);
+    }
+    return status_ok();
+}
+
+// The paper's numbers of steps, up to the noise levels that the policy has.
+static void choose_sweep(CertifyOptions *options, const FacetPolicy *policy)
+{
+    for (int i = 0; i < PAPER_LTV_ROWS; i++)
+        if (paper_ltv[i].steps <= policy_noise_steps(policy))
+            options->sweep[options->sweep_count++] = paper_ltv[i].steps;
+}
+
+static FacetStatus diagnose(Certification *all, const CertifyCommand *command)
+{
+    FacetProgress *progress =
+        facet_progress_begin("diagnostics", DIAGNOSTIC_SAMPLES, command->common.quiet);
+    FacetStatus status = study_diagnostics(&all->diagnostics, all->race, all->policy,
+                                           DIAGNOSTIC_SAMPLES, command->common.seed, progress);
+    facet_progress_end(progress);
+    return status;
+}
+
+// The expert's own interaction, and what its exact composed score would plan.
+static FacetStatus measure_interaction(Certification *all, const CertifyCommand *command)
+{
+    all->exact = calloc((size_t)facet_race_task_max(all->race), sizeof *all->exact);
+    if (!all->exact) return status_fail("out of memory for the exact plans");
+    FacetProgress *progress =
+        facet_progress_begin("interaction", exact_product_count(all->race), command->common.quiet);
+    FacetStatus status = exact_products(&all->products, all->race, all->policy, command->steps,
+                                        command->common.seed, progress);
+    facet_progress_end(progress);
+    if (status.ok)
+        status = exact_plans(all->exact, &all->exact_count, all->race, all->policy, command->steps,
+                             command->common.seed);
+    // A policy may know too little of the course for it; the rest of the certificate stands.
+    if (!status.ok)
+        snprintf(all->no_interaction, sizeof all->no_interaction, "%.230s", status.text);
+    return status_ok();
+}
+
+static FacetStatus fly_samples(Certification *all, const CertifyCommand *command)
+{
+    int samples = command->passage.samples, tasks = all->options.task_count;
+    if (samples == 0) return status_ok();
+    all->passage_options = command->passage;
+    all->passage_options.seed = command->common.seed;
+    all->passage = calloc((size_t)tasks, sizeof *all->passage);
+    uint64_t *seeds = calloc((size_t)samples, sizeof *seeds);
+    FacetStatus status =
+        all->passage && seeds ? status_ok() : status_fail("out of memory for %d rollouts", samples);
+    for (int i = 0; i < samples && status.ok; i++)
+        seeds[i] = passage_plan_seed(&all->passage_options, i);
+    const FacetPolicySampling how = {.mode = FACET_POLICY_COMPOSED, .steps = command->steps};
+    FacetProgress *progress =
+        facet_progress_begin("rollouts", (long)samples * tasks, command->common.quiet);
+    for (int t = 0; t < tasks && status.ok; t++) {
+        FacetPolicyPlanner *plans = NULL;
+        const FacetCourseTask *task = &all->options.tasks[t];
+        status = facet_policy_planner_create(&plans, all->policy, all->race, &how, task, 1, seeds,
+                                             samples);
+        if (status.ok) {
+            FacetPlanner planner = facet_planner_from_policy(plans);
+            status = passage_certify(&all->passage[t], all->race, &planner, task, 1,
+                                     &all->passage_options, progress);
+        }
+        facet_policy_planner_destroy(plans);
+    }
+    facet_progress_end(progress);
+    free(seeds);
+    return status;
+}
+
+static FacetStatus check_interrupt(const Certification *all)
+{
+    if (!interrupt_requested()) return status_ok();
+    return all->options.state
+               ? status_fail("interrupted; the same command goes on from %s", all->options.state)
+               : status_fail("interrupted");
+}
+
+// A device or a pipe, beside which nothing can wait.
+static bool is_device(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
+                           const FacetCourseTask *tasks, int count, const CertifyCommand *command)
+{
+    char name[24], study[2 * FILE_PATH_MAX], state[FILE_PATH_MAX + 8];
+    study_policy_name(name, policy);
+    snprintf(study, sizeof study,
+             "policy %s, seed %llu, gusts %g, slowest %g, preset %s, quad %s, courses %s", name,
+             (unsigned long long)command->common.seed, command->gusts, command->slowest,
+             command->study.preset, command->study.quad ? command->study.quad : "default",
+             command->common.courses ? command->common.courses : "shipped");
+    bool keeps = command->common.json && !is_device(command->common.json);
+    snprintf(state, sizeof state, "%s.state", keeps ? command->common.json : "");
+    if (keeps) TRY(file_check(state));
+    Certification all = {.race = race,
+                         .policy = policy,
+                         .policy_file = command->policy,
+                         .command = command->command,
+                         .options = {.tasks = tasks,
+                                     .task_count = count,
+                                     .steps = command->steps,
+                                     .seed = command->common.seed,
+                                     .seeds = command->seeds,
+                                     .gusts = command->gusts,
+                                     .slowest = command->slowest,
+                                     .gust_flights = GUST_FLIGHTS,
+                                     .state = keeps ? state : NULL,
+                                     .study = study,
+                                     .quiet = command->common.quiet}};
+    if (command->sweep) choose_sweep(&all.options, policy);
+    FacetStatus status = certify_study(&all.study, race, policy, &all.options);
+    if (status.ok) status = diagnose(&all, command);
+    if (status.ok) status = check_interrupt(&all);
+    if (status.ok) status = measure_interaction(&all, command);
+    if (status.ok) status = check_interrupt(&all);
+    if (status.ok) status = fly_samples(&all, command);
+    if (status.ok) status = check_interrupt(&all);
+    if (status.ok) show_certification(&all);
+    if (status.ok && command->common.json) {
+        status = json_write(json_from_certification(&all), command->common.json);
+        if (status.ok && keeps) unlink(state);
+    }
+    certify_study_free(&all.study);
+    exact_products_free(&all.products);
+    free(all.exact);
+    free(all.passage);
+    return status;
+}
+
+static FacetStatus run(const FacetRace *race, const FacetPolicy *policy,
+                       const CertifyCommand *command)
+{
+    FacetCourseTask *tasks =
+        calloc((size_t)facet_race_task_max(race) + TEXT_LIST_MAX, sizeof *tasks);
+    int count = 0;
+    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &command->tasks)
+                               : status_fail("out of memory for the tasks");
+    if (status.ok) status = certify(race, policy, tasks, count, command);
+    free(tasks);
+    return status;
+}
+
+// Finds what is wrong with the policy and the numbers before the study is opened.
+static FacetStatus check(const FacetPolicy *policy, const CertifyCommand *command)
+{
+    TRY(certify_check_blind(policy));
+    if (command->steps > policy_noise_steps(policy))
+        return status_fail("--steps: the policy has %d noise levels, found %d steps; a level "
+                           "visited twice changes nothing",
+                           policy_noise_steps(policy), command->steps);
+    return status_ok();
+}
+
+int cmd_certify(int argc, char **argv)
+{
+    CertifyCommand command = {.common = common_defaults(),
+                              .study = {.preset = "race"},
+                              .steps = 50,
+                              .seeds = 1,
+                              .gusts = facet_demo_defaults().gust_speed,
+                              .slowest = 0.3,
+                              .passage = passage_defaults()};
+    command.passage.samples = 0;
+    const Option options[] = {
+        option_text("policy", &command.policy, "POLICY",
+                    "certify this policy (default: the one that ships with Facet)"),
+        option_list("task", &command.tasks, "TRACK/SIZE",
+                    "only this task; without it all feasible ones"),
+        option_int("steps", &command.steps, "N", 1, 1000, "denoising steps of a plan"),
+        option_int("seeds", &command.seeds, "N", 1, 1000,
+                   "certify the plans of this many seeds, from --seed on"),
+        option_flag("sweep", &command.sweep,
+                    "also certify with 10, 20, 30, 50 and 100 denoising steps"),
+        option_double("slowest", &command.slowest, "PACE", 0.0, 1.0,
+                      "share of its speed down to which an uncertified plan is tried"),
+        option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
+                      "standard deviation of the wind that flights are certified in"),
+        option_int("samples", &command.passage.samples, "N", 0, 1000000,
+                   "also fly N rollouts a task and bound the probability of passage"),
+        option_double("confidence", &command.passage.confidence, "C", -INFINITY, INFINITY,
+                      "of that bound, between 0 and 1"),
+        STUDY_OPTIONS(command.study),
+    };
+    const Usage usage = {
+        .command = "certify",
+        .description =
+            "Bounds how far an error of the composed score can move a policy's plans, and the "
+            "flights along them at every gate, and prints the paper's tables with ours beside "
+            "them. With --json FILE, a study that was stopped goes on from FILE.state.",
+        .example = "facet certify --task race3/standard\n"
+                   "facet certify --seeds 10 --sweep --json certificate.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &command.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    command_text(command.command, sizeof command.command, argc, argv);
+    PassageOptions passage = command.passage;
+    if (passage.samples == 0) passage.samples = 1; // none is fine here: it leaves them out
+    FacetStatus status = passage_check(&passage);
+    if (!status.ok) return command_misused(usage.command, status);
+    char shipped[FILE_PATH_MAX];
+    if (!command.policy) {
+        if (!shipped_policy(shipped))
+            return command_misused(usage.command,
+                                   status_fail("expected --policy POLICY: no policy ships with "
+                                               "this Facet"));
+        command.policy = shipped;
+    }
+    interrupt_watch();
+    FacetPolicy *policy = NULL;
+    FacetRace *race = NULL;
+    status = facet_policy_load(&policy, command.policy);
+    if (status.ok) status = check(policy, &command);
+    if (status.ok) status = study_open(&race, &command.common, &command.study);
+    if (status.ok) status = run(race, policy, &command);
+    facet_race_close(race);
+    facet_policy_destroy(policy);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

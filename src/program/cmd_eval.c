@@ -1,0 +1,151 @@
+// facet eval: flies policies on every feasible task and prints the paper's tables with ours.
+#include "commands.h"
+#include "paper/paper.h"
+#include "pilot.h"
+#include "show_eval.h"
+#include "show_race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct EvalOptions {
+    CommonOptions common;
+    StudyOptions study;
+    TextList files; // policies; none takes those that ship with Facet
+    int steps, seeds;
+    double temperature; // 0 for each policy's own
+    bool no_sweep;
+    char command[1024]; // for the record
+} EvalOptions;
+
+// How a method appears in the tables. The paper's order.
+static const struct {
+    const char *method, *key, *name, *paper_key;
+    FacetPolicyMode mode;
+} rows[] = {
+    {"baseline", "baseline", "Baseline", "baseline", FACET_POLICY_JOINT},
+    {"knet", "knet", "K-network", "knet", FACET_POLICY_COMPOSED},
+    {"factored", "factored_composed", "Factored, composed", "factored", FACET_POLICY_COMPOSED},
+    {"factored", "factored_joint", "Factored, joint", "factored_joint", FACET_POLICY_JOINT},
+    {"ours", "ours_composed", "Ours, composed", "factored", FACET_POLICY_COMPOSED},
+    {"ours", "ours_joint", "Ours, joint", "factored_joint", FACET_POLICY_JOINT},
+    {"oracle", "oracle", "Oracle", "oracle", FACET_POLICY_COMPOSED},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+// ---- Flights ------------------------------------------------------------------------------------
+
+static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const PolicySet *set,
+                            const EvalOptions *options)
+{
+    int runs = 0;
+    for (int i = 0; i < ROW_COUNT; i++) runs += policies_find(set, rows[i].method) != NULL;
+    FacetProgress *progress =
+        facet_progress_begin("methods", (long)runs * options->seeds, options->common.quiet);
+    FacetStatus status = status_ok();
+    for (int i = 0; i < ROW_COUNT && status.ok; i++) {
+        const FacetPolicy *policy = policies_find(set, rows[i].method);
+        if (!policy) continue;
+        EvalRow *row = &evaluation->rows[evaluation->row_count];
+        snprintf(row->key, sizeof row->key, "%s", rows[i].key);
+        snprintf(row->name, sizeof row->name, "%s", rows[i].name);
+        row->paper_key = rows[i].paper_key;
+        const FacetPolicySampling sampling = {.mode = rows[i].mode,
+                                              .steps = options->steps,
+                                              .temperature = options->temperature,
+                                              .seed = options->common.seed};
+        status = eval_run(&row->run, race, policy, &sampling, options->seeds, progress);
+        if (status.ok) evaluation->row_count++;
+    }
+    facet_progress_end(progress);
+    return status;
+}
+
+static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, const PolicySet *set,
+                             const EvalOptions *options)
+{
+    const char *method = policies_find(set, "ours") ? "ours" : "factored";
+    const FacetPolicy *policy = policies_find(set, method);
+    if (!policy || options->no_sweep) return status_ok();
+    snprintf(evaluation->sweep_method, sizeof evaluation->sweep_method, "%s", method);
+    FacetProgress *progress =
+        facet_progress_begin("sweep", 2 * PAPER_SWEEP_ROWS, options->common.quiet);
+    FacetStatus status = status_ok();
+    for (int i = 0; i < PAPER_SWEEP_ROWS && status.ok; i++) {
+        EvalSweepRow *row = &evaluation->sweep[evaluation->sweep_count];
+        row->steps = paper_sweep[i].steps;
+        for (int joint = 0; joint < 2 && status.ok; joint++) {
+            const FacetPolicySampling sampling = {.mode = joint ? FACET_POLICY_JOINT
+                                                                : FACET_POLICY_COMPOSED,
+                                                  .steps = row->steps,
+                                                  .temperature = options->temperature,
+                                                  .seed = options->common.seed};
+            EvalRun run;
+            status = eval_run(&run, race, policy, &sampling, 1, progress);
+            if (!status.ok) break;
+            *(joint ? &row->joint : &row->composed) = eval_totals(&run, 0);
+            eval_run_free(&run);
+        }
+        if (status.ok) evaluation->sweep_count++;
+    }
+    facet_progress_end(progress);
+    return status;
+}
+
+static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const EvalOptions *options)
+{
+    Evaluation *evaluation = calloc(1, sizeof *evaluation);
+    if (!evaluation) return status_fail("out of memory for the evaluation");
+    evaluation->steps = options->steps;
+    FacetStatus status = fly_rows(evaluation, race, set, options);
+    if (status.ok) status = fly_sweep(evaluation, race, set, options);
+    if (status.ok) show_evaluation(race, evaluation);
+    if (status.ok && options->common.json) {
+        Json *document = json_from_evaluation(race, evaluation);
+        json_set_origin(document, options->command, options->common.seed);
+        status = json_write(document, options->common.json);
+    }
+    for (int i = 0; i < evaluation->row_count; i++) eval_run_free(&evaluation->rows[i].run);
+    free(evaluation);
+    return status;
+}
+
+int cmd_eval(int argc, char **argv)
+{
+    EvalOptions eval = {
+        .common = common_defaults(), .study = {.preset = "race"}, .steps = 50, .seeds = 5};
+    const Option options[] = {
+        option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
+        option_double("temperature", &eval.temperature, "X", 0.0, 10.0,
+                      "scale of the starting noise, 0 for the policy's own"),
+        option_int("seeds", &eval.seeds, "N", 1, 1000, "plans a task and method"),
+        option_flag("no-sweep", &eval.no_sweep, "leave out the sweep over denoising steps"),
+        STUDY_OPTIONS(eval.study),
+    };
+    const Usage usage = {
+        .command = "eval",
+        .description = "Plans and flies every feasible task with each policy and prints the "
+                       "paper's tables with ours beside them: gate passage, held-out tasks, "
+                       "speeds, tracks, composed and joint inference, denoising steps.",
+        .example = "facet eval --json eval.json\nfacet eval models/race-factored.safetensors",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &eval.common,
+        .operands = &eval.files,
+        .operand_name = "POLICY",
+        .operand_max = POLICIES_MAX,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+
+    command_text(eval.command, sizeof eval.command, argc, argv);
+    PolicySet set = {0};
+    FacetRace *race = NULL;
+    FacetStatus status = policies_open(&set, eval.files.items, eval.files.count);
+    if (status.ok) status = study_open(&race, &eval.common, &eval.study);
+    if (status.ok) status = evaluate(race, &set, &eval);
+    facet_race_close(race);
+    policies_close(&set);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

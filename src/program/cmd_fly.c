@@ -1,0 +1,196 @@
+// facet fly: flies tasks of the race study and shows what became of them.
+#include "commands.h"
+#include "pilot.h"
+#include "show_race.h"
+#include "show_verify.h"
+
+#include <stdlib.h>
+
+typedef struct FlyOptions {
+    CommonOptions common;
+    StudyOptions study;
+    TextList tasks;
+    bool expert;
+    const char *policy, *mode, *sampler; // policy: NULL for the one that ships
+    FacetPolicySampling how;
+    double gusts;
+    bool verify;
+    FacetVerifyOptions verification;
+    char command[1024]; // for the record
+} FlyOptions;
+
+// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
+static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
+                                const TextList *names)
+{
+    *count = names->count;
+    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
+    for (int i = 0; i < names->count; i++) {
+        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
+        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
+            return status_fail("task %s: no speed clears every gate, so there is nothing to fly",
+                               names->items[i]);
+    }
+    return status_ok();
+}
+
+// Flies the planner's plans and shows what became of them.
+static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
+                           const FacetCourseTask *tasks, int count, const FlyOptions *options)
+{
+    const CommonOptions *common = &options->common;
+    FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
+    if (!results) return status_fail("out of memory for the flights");
+    FacetProgress *progress = facet_progress_begin("flights", count, common->quiet);
+    FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
+                                            options->gusts, progress);
+    facet_progress_end(progress);
+    if (status.ok) show_results(race, results, count);
+    if (status.ok && common->json) {
+        Json *document = json_from_results(race, results, count);
+        json_set_origin(document, options->command, common->seed);
+        status = json_write(document, common->json);
+    }
+    free(results);
+    return status;
+}
+
+// The same with every plan verified, and the raw one flown beside it.
+static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *planner,
+                                const FacetCourseTask *tasks, int count, const FlyOptions *options)
+{
+    const CommonOptions *common = &options->common;
+    size_t room = (size_t)count + 1;
+    VerifiedFlights flights = {.count = count,
+                               .raw = calloc(room, sizeof *flights.raw),
+                               .verified = calloc(room, sizeof *flights.verified),
+                               .reports = calloc(room, sizeof *flights.reports),
+                               .options = options->verification};
+    FacetStatus status = flights.raw && flights.verified && flights.reports
+                             ? status_ok()
+                             : status_fail("out of memory for the flights");
+    if (status.ok) {
+        FacetProgress *progress = facet_progress_begin("verified", count, common->quiet);
+        status = facet_race_fly_verified(flights.raw, flights.verified, flights.reports, race,
+                                         planner, &flights.options, tasks, count, common->seed,
+                                         options->gusts, progress);
+        facet_progress_end(progress);
+    }
+    if (status.ok) show_verified(race, &flights);
+    if (status.ok && common->json) {
+        Json *document = json_from_verified(race, &flights);
+        json_set_origin(document, options->command, common->seed);
+        status = json_write(document, common->json);
+    }
+    free(flights.raw);
+    free(flights.verified);
+    free(flights.reports);
+    return status;
+}
+
+static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
+{
+    size_t room = (size_t)facet_race_task_max(race) + TEXT_LIST_MAX;
+    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
+    int count = 0;
+    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &options->tasks)
+                               : status_fail("out of memory for the flights");
+    Pilot pilot = {0};
+    FacetPolicy *policy = NULL;
+    if (status.ok && !options->expert) status = facet_policy_load(&policy, options->policy);
+    if (status.ok) status = pilot_open(&pilot, policy, race, &options->how, tasks, count);
+    if (status.ok)
+        status = options->verify ? fly_verified(race, &pilot.planner, tasks, count, options)
+                                 : fly_raw(race, &pilot.planner, tasks, count, options);
+    pilot_close(&pilot);
+    free(tasks);
+    return status;
+}
+
+// Looks the tasks up before the search of the speed map, which takes a second or two.
+static FacetStatus check_names(const TextList *names, const char *courses)
+{
+    if (names->count == 0) return status_ok();
+    FacetCourse *course;
+    TRY(facet_course_load(&course, courses));
+    FacetStatus status = status_ok();
+    for (int i = 0; i < names->count && status.ok; i++) {
+        FacetCourseTask task;
+        status = facet_course_find_task(&task, course, names->items[i]);
+    }
+    facet_course_destroy(course);
+    return status;
+}
+
+int cmd_fly(int argc, char **argv)
+{
+    FlyOptions fly_options = {.common = common_defaults(),
+                              .study = {.preset = "race"},
+                              .mode = "composed",
+                              .sampler = "ddim",
+                              .verification = facet_verify_defaults()};
+    const Option options[] = {
+        option_flag("expert", &fly_options.expert, "fly the expert's own command"),
+        option_text("policy", &fly_options.policy, "POLICY",
+                    "fly a trained policy (default: the one that ships with Facet)"),
+        option_text("mode", &fly_options.mode, "NAME", "of the policy: composed or joint"),
+        option_int("steps", &fly_options.how.steps, "N", 0, 1000,
+                   "denoising steps, 0 for the policy's own number"),
+        option_double("temperature", &fly_options.how.temperature, "X", 0.0, 10.0,
+                      "scale of the starting noise, 0 for the policy's own"),
+        option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
+        option_list("task", &fly_options.tasks, "TRACK/SIZE",
+                    "only this task; without it all feasible ones"),
+        option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
+                      "standard deviation of the wind on each axis"),
+        option_flag("verify", &fly_options.verify,
+                    "simulate each plan and slow it where it would miss, before it is flown"),
+        option_int("tries", &fly_options.verification.tries, "N", 1, 1000,
+                   "of --verify: plans to look at where slowing does not cure"),
+        option_double("margin", &fly_options.verification.margin, "SHARE", 0.0, 0.99,
+                      "of the half-width that a verified crossing keeps free in still air"),
+        STUDY_OPTIONS(fly_options.study),
+    };
+    const Usage usage = {
+        .command = "fly",
+        .description = "Flies tasks closed loop at 600 Hz and shows, for each, the gates passed, "
+                       "the worst miss beside the half-width, the plan's speed beside the "
+                       "reference, and the mean distance from the expert's path. With --verify "
+                       "every plan is simulated in still air first and slowed around each gate "
+                       "that it would cross too far out, with the path unchanged; where that "
+                       "does not help, the plans of the next seeds are tried. The raw plan's "
+                       "flight is shown beside it.",
+        .example = "facet fly --expert --task race4/standard\n"
+                   "facet fly --policy policy.safetensors --mode joint\n"
+                   "facet fly --verify --margin 0.2",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &fly_options.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (fly_options.expert && fly_options.policy)
+        return command_misused(usage.command,
+                               status_fail("expected --expert or --policy, found both"));
+    FacetStatus status = facet_policy_mode_parse(&fly_options.how.mode, fly_options.mode);
+    if (status.ok)
+        status = facet_policy_sampler_parse(&fly_options.how.sampler, fly_options.sampler);
+    if (!status.ok) return command_misused(usage.command, status);
+    char shipped[FILE_PATH_MAX];
+    if (!fly_options.expert && !fly_options.policy) {
+        if (!shipped_policy(shipped))
+            return command_misused(usage.command, status_fail("expected --policy POLICY or "
+                                                              "--expert: no policy ships with "
+                                                              "this Facet"));
+        fly_options.policy = shipped;
+    }
+    fly_options.how.seed = fly_options.common.seed;
+    command_text(fly_options.command, sizeof fly_options.command, argc, argv);
+
+    FacetRace *race = NULL;
+    status = check_names(&fly_options.tasks, fly_options.common.courses);
+    if (status.ok) status = study_open(&race, &fly_options.common, &fly_options.study);
+    if (status.ok) status = fly(race, &fly_options);
+    facet_race_close(race);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

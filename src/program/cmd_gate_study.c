@@ -1,0 +1,440 @@
+// facet gate study: the paper's comparison from nothing.
+//
+// Paper, Section 4.2 and Appendix C. Two protocols: zero-shot (pool is never seen) and within-venue
+// (25 of the 30 triples of colour, gate and side are never seen, in all four venues). All policies
+// of a protocol have the same networks, frames to begin with, updates, and flights of DAgger.
+#include "commands.h"
+#include "gate_world.h"
+#include "show_race.h"
+#include "steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Protocols ----------------------------------------------------------------
+
+enum { ZERO_SHOT, WITHIN, ALL_TASKS, PROTOCOLS };
+
+// The triples of colour, gate and side that within-venue training sees: every value of every factor
+// is among them.
+static const char *const seen_triples[][3] = {
+    {"red", "1", "+1"}, {"white", "2", "-1"}, {"blue", "3", "+1"},
+    {"red", "4", "-1"}, {"white", "5", "+1"},
+};
+enum { SEEN_TRIPLES = sizeof seen_triples / sizeof *seen_triples };
+
+static bool is_seen(const char *color, const char *gate, const char *side)
+{
+    for (int i = 0; i < SEEN_TRIPLES; i++)
+        if (strcmp(seen_triples[i][0], color) == 0 && strcmp(seen_triples[i][1], gate) == 0 &&
+            strcmp(seen_triples[i][2], side) == 0)
+            return true;
+    return false;
+}
+
+static void add_hold_outs(Step *step, int protocol)
+{
+    static const char *const colors[] = {"red", "white", "blue"}, *const sides[] = {"+1", "-1"},
+                             *const gates[] = {"1", "2", "3", "4", "5"};
+    if (protocol == ZERO_SHOT) step_pair(step, "--hold-out", "venue=pool");
+    for (int i = 0; protocol == WITHIN && i < 30; i++) {
+        const char *color = colors[i / 10], *gate = gates[i / 2 % 5], *side = sides[i % 2];
+        char task[80];
+        snprintf(task, sizeof task, "color=%s,gate=%s,side=%s", color, gate, side);
+        if (!is_seen(color, gate, side)) step_pair(step, "--hold-out", task);
+    }
+}
+
+// ---- Models and rows --------------------------------------------------------------------------
+
+typedef struct Model {
+    const char *file;
+    int protocol;
+    const char *method, *composed_loss, *drop;
+    const char *encoder_from; // another model's file
+} Model;
+
+static const Model models[] = {
+    {"zero-shot-baseline.safetensors", ZERO_SHOT, "baseline", NULL, NULL, NULL},
+    {"zero-shot-factored.safetensors", ZERO_SHOT, "factored", NULL, NULL, NULL},
+    {"zero-shot-ours.safetensors", ZERO_SHOT, "factored", "0.3", NULL, NULL},
+    {"oracle.safetensors", ALL_TASKS, "oracle", NULL, NULL, NULL},
+    {"within-baseline.safetensors", WITHIN, "baseline", NULL, NULL, NULL},
+    {"within-factored.safetensors", WITHIN, "factored", NULL, NULL, NULL},
+    {"within-ours.safetensors", WITHIN, "factored", "0.3", NULL, NULL},
+    {"zero-shot-drop.safetensors", ZERO_SHOT, "factored", NULL, "venue=0.4", NULL},
+    {"zero-shot-frozen.safetensors", ZERO_SHOT, "factored", NULL, NULL,
+     "zero-shot-baseline.safetensors"},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+// A row of the tables: a model, and how it is flown. The paper's rates in percent, below 0 where it
+// has none.
+typedef struct Row {
+    const char *name, *file; // of its results
+    int model, protocol;
+    const char *mode, *open;
+    double paper_train, paper_train_crash, paper_held_out, paper_held_out_crash;
+} Row;
+
+static const Row rows[] = {
+    {"Baseline", "zero-shot-baseline.json", 0, ZERO_SHOT, "joint", NULL, 41.7, 34.4, 25.0, 36.7},
+    {"Factored, the paper's loss", "zero-shot-factored.json", 1, ZERO_SHOT, "composed", NULL, 63.3,
+     10.6, 36.7, 15.0},
+    {"Factored, ours", "zero-shot-ours.json", 2, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
+    {"Oracle", "zero-shot-oracle.json", 3, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
+    {"Baseline", "within-baseline.json", 4, WITHIN, "joint", NULL, 67.8, -1, 58.3, 18.5},
+    {"Factored, the paper's loss", "within-factored.json", 5, WITHIN, "composed", NULL, 69.8, -1,
+     59.4, 14.0},
+    {"Factored, ours", "within-ours.json", 6, WITHIN, "composed", NULL, -1, -1, -1, -1},
+    {"Oracle", "within-oracle.json", 3, WITHIN, "composed", NULL, -1, -1, -1, -1},
+    {"ours, joint", "zero-shot-joint.json", 2, ALL_TASKS, "joint", NULL, -1, -1, -1, -1},
+    {"ours, null venue in flight", "zero-shot-null.json", 2, ALL_TASKS, "composed", "venue", -1, -1,
+     -1, -1},
+    {"venue dropout 0.4", "zero-shot-drop.json", 7, ALL_TASKS, "composed", NULL, -1, -1, 33.3,
+     37.5},
+    {"venue dropout 0.4, null venue", "zero-shot-drop-null.json", 7, ALL_TASKS, "composed", "venue",
+     -1, -1, 22.5, 46.7},
+    {"frozen encoder (Baseline's)", "zero-shot-frozen.json", 8, ALL_TASKS, "composed", NULL, -1, -1,
+     -1, -1},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+typedef struct Study {
+    CommonOptions common;
+    const char *folder;
+    int demos, updates, rounds, flights; // flights of demos, and of a round
+    int train, held_out;                 // trials a task, zero-shot; 0 for the paper's numbers
+} Study;
+
+static const char *const demo_files[PROTOCOLS] = {"zero-shot.h5", "within.h5", "all.h5"};
+
+static int make_demos(const Study *s, int protocol)
+{
+    static Step step;
+    char out[STEP_WORD_SIZE];
+    step_file(out, s->folder, demo_files[protocol]);
+    step_begin(&step, "gate demos");
+    step_pair(&step, "--out", out);
+    step_number(&step, "--flights", s->demos);
+    add_hold_outs(&step, protocol);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_demos);
+}
+
+static int train_model(const Study *s, const Model *model)
+{
+    static Step step;
+    char out[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
+    step_file(out, s->folder, model->file);
+    step_begin(&step, "gate train");
+    step_file(file, s->folder, demo_files[model->protocol]);
+    step_pair(&step, "--data", file);
+    step_pair(&step, "--out", out);
+    step_pair(&step, "--method", model->method);
+    if (model->composed_loss) step_pair(&step, "--composed-loss", model->composed_loss);
+    if (model->drop) step_pair(&step, "--drop", model->drop);
+    if (model->encoder_from) {
+        step_file(file, s->folder, model->encoder_from);
+        step_pair(&step, "--encoder-from", file);
+    }
+    add_hold_outs(&step, model->protocol);
+    step_number(&step, "--updates", s->updates);
+    step_number(&step, "--rounds", s->rounds);
+    step_number(&step, "--flights", s->flights);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_add(&step, "--resume");
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_train);
+}
+
+static void add_trials(Step *step, const char *option, int asked, int usual)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%d", asked && usual ? asked : usual);
+    step_pair(step, option, number);
+}
+
+// The paper's numbers of trials: 180 in the training venues and 120 in pool. Within-venue, 120 of
+// training tasks and 200 of held-out ones. Ablations fly in pool alone, but for the null venue: a
+// venue that was never seen is null already, so that is flown in the venues of training.
+static int evaluate_row(const Study *s, const Row *row)
+{
+    static Step step;
+    char json[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
+    int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
+    int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
+    step_file(json, s->folder, row->file);
+    step_begin(&step, "gate eval");
+    step_file(file, s->folder, models[row->model].file);
+    step_pair(&step, "--policy", file);
+    step_pair(&step, "--mode", row->mode);
+    if (row->open) step_pair(&step, "--open", row->open);
+    add_hold_outs(&step, grouping);
+    if (row->protocol == ALL_TASKS && row->open) held_out = 0;
+    if (row->protocol == ALL_TASKS && !row->open) train = 0;
+    add_trials(&step, "--train", s->train, train);
+    add_trials(&step, "--held-out", s->held_out, held_out);
+    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_pair(&step, "--json", json);
+    step_common(&step, &s->common);
+    return step_run(&step, cmd_gate_eval);
+}
+
+// ---- All of it --------------------------------------------------------------------------------
+
+typedef struct Part {
+    enum { DEMOS, TRAINING, TRIALS } kind;
+    int index; // of the protocol, the model or the row
+} Part;
+
+enum { PARTS = PROTOCOLS + MODELS + ROWS };
+
+// All frames first, then each model and at once its rows.
+static void list_parts(Part parts[PARTS])
+{
+    int count = 0;
+    for (int p = 0; p < PROTOCOLS; p++) parts[count++] = (Part){DEMOS, p};
+    for (int m = 0; m < MODELS; m++) {
+        parts[count++] = (Part){TRAINING, m};
+        for (int i = 0; i < ROWS; i++)
+            if (rows[i].model == m) parts[count++] = (Part){TRIALS, i};
+    }
+}
+
+static bool is_done(const Study *s, Part part)
+{
+    char file[STEP_WORD_SIZE], name[STEP_WORD_SIZE];
+    const char *made = part.kind == DEMOS      ? demo_files[part.index]
+                       : part.kind == TRAINING ? models[part.index].file
+                                               : rows[part.index].file;
+    step_file(file, s->folder, made);
+    if (!file_exists(file)) return false;
+    snprintf(name, sizeof name, "%.90s.ckpt", made);
+    step_file(file, s->folder, name);
+    return !file_exists(file); // a training that was cut short has one
+}
+
+// How long a part takes, in seconds on two slow cores.
+static double expected_seconds(const Study *s, Part part)
+{
+    if (part.kind == DEMOS) return 0.24 * s->demos;
+    if (part.kind == TRIALS) return 70.0;
+    double update = models[part.index].composed_loss ? 0.09 : 0.06;
+    return update * s->updates + 0.4 * s->rounds * s->flights;
+}
+
+static int run_part(const Study *s, Part part)
+{
+    if (part.kind == DEMOS) return make_demos(s, part.index);
+    if (part.kind == TRAINING) return train_model(s, &models[part.index]);
+    return evaluate_row(s, &rows[part.index]);
+}
+
+// Runs what is not there yet. The time that is left is what was expected, times how much longer the
+// parts of this run took than that.
+static int run_parts(const Study *s)
+{
+    Part parts[PARTS];
+    double left = 0.0, expected = 0.0, start = step_clock();
+    list_parts(parts);
+    for (int i = 0; i < PARTS; i++)
+        if (!is_done(s, parts[i])) left += expected_seconds(s, parts[i]);
+    for (int i = 0; i < PARTS; i++) {
+        if (is_done(s, parts[i])) continue;
+        int code = run_part(s, parts[i]);
+        if (code != EXIT_DONE) return code;
+        double seconds = expected_seconds(s, parts[i]);
+        left = fmax(left - seconds, 0.0);
+        expected += seconds;
+        printf("%d of %d parts, about %.0f min left\n", i + 1, PARTS,
+               left * (step_clock() - start) / expected / 60.0);
+        fflush(stdout);
+    }
+    return EXIT_DONE;
+}
+
+// ---- The tables -------------------------------------------------------------------------------
+
+typedef struct Rates {
+    FacetGateTally train, held_out;
+} Rates;
+
+static FacetStatus read_tally(FacetGateTally *tally, const JsonRef *root, const char *key)
+{
+    JsonRef at;
+    double value;
+    *tally = (FacetGateTally){0};
+    TRY(json_member(&at, root, key));
+    TRY(json_member_number(&value, &at, "trials", 0, 1e9));
+    tally->trials = (int)value;
+    for (int end = 0; end < FACET_GATE_ENDS; end++) {
+        TRY(json_member_number(&value, &at, facet_gate_end_name((FacetGateEnd)end), 0, 1e9));
+        tally->ends[end] = (int)value;
+    }
+    facet_gate_tally_intervals(tally);
+    return status_ok();
+}
+
+static FacetStatus read_rates(Rates *rates, const Study *s, const Row *row)
+{
+    char path[STEP_WORD_SIZE];
+    Json *document;
+    step_file(path, s->folder, row->file);
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    FacetStatus status = read_tally(&rates->train, &root, "train");
+    if (status.ok) status = read_tally(&rates->held_out, &root, "held_out");
+    json_free(document);
+    return status;
+}
+
+static void rate_cells(Table *table, const FacetGateTally *tally)
+{
+    if (tally->trials == 0) {
+        table_cell(table, "—");
+        table_cell(table, "%s", "");
+        return;
+    }
+    double all = tally->trials;
+    table_cell(table, "%.1f (%.1f)", 100.0 * tally->ends[FACET_GATE_SUCCESS] / all,
+               100.0 * tally->ends[FACET_GATE_CRASH] / all);
+    table_cell(table, "%.0f–%.0f", 100.0 * tally->low[FACET_GATE_SUCCESS],
+               100.0 * tally->high[FACET_GATE_SUCCESS]);
+}
+
+static void paper_cell(Table *table, double success, double crash)
+{
+    if (success < 0)
+        table_cell(table, "—");
+    else if (crash < 0)
+        table_cell(table, "%.1f", success);
+    else
+        table_cell(table, "%.1f (%.1f)", success, crash);
+}
+
+static void show_protocol(const char *title, const Rates *rates, int protocol)
+{
+    const TableColumn heads[] = {{title, TABLE_LEFT},      {"train %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"held out %", TABLE_RIGHT},
+                                 {"95", TABLE_RIGHT},      {"paper", TABLE_RIGHT},
+                                 {"held out", TABLE_RIGHT}};
+    printf("\n");
+    Table *table = table_create(heads, sizeof heads / sizeof *heads);
+    for (int i = 0; i < ROWS; i++) {
+        const Row *row = &rows[i];
+        if (row->protocol != protocol) continue;
+        table_cell(table, "%s", row->name);
+        rate_cells(table, &rates[i].train);
+        rate_cells(table, &rates[i].held_out);
+        paper_cell(table, row->paper_train, row->paper_train_crash);
+        paper_cell(table, row->paper_held_out, row->paper_held_out_crash);
+    }
+    table_print(table, stdout);
+    table_destroy(table);
+}
+
+static Json *paper_json(double success, double crash)
+{
+    Json *object = json_object();
+    json_set_number(object, "success", success);
+    if (crash >= 0) json_set_number(object, "crash", crash);
+    return object;
+}
+
+static Json *row_json(const Row *row, const Rates *rates, const char *key)
+{
+    Json *object = json_object(), *paper = json_object();
+    json_set_string(object, key, row->name);
+    json_set(object, "train", json_from_tally(rates->train));
+    json_set(object, "held_out", json_from_tally(rates->held_out));
+    if (row->paper_train >= 0)
+        json_set(paper, "train", paper_json(row->paper_train, row->paper_train_crash));
+    if (row->paper_held_out >= 0)
+        json_set(paper, "held_out", paper_json(row->paper_held_out, row->paper_held_out_crash));
+    json_set(object, "paper", paper);
+    return object;
+}
+
+static Json *study_json(const Rates *rates)
+{
+    static const struct {
+        const char *name, *title;
+    } protocols[] = {{"zero-shot", "Zero-shot venue: pool is never seen in training"},
+                     {"within-venue", "Within venues: 25 of 30 triples of colour, gate and side "
+                                      "are never seen in training"}};
+    Json *study = json_object(), *list = json_array(), *ablations = json_array();
+    for (int p = 0; p < ALL_TASKS; p++) {
+        Json *protocol = json_object(), *array = json_array();
+        json_set_string(protocol, "name", protocols[p].name);
+        json_set_string(protocol, "title", protocols[p].title);
+        for (int i = 0; i < ROWS; i++)
+            if (rows[i].protocol == p) json_push(array, row_json(&rows[i], &rates[i], "method"));
+        json_set(protocol, "rows", array);
+        json_push(list, protocol);
+    }
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].protocol == ALL_TASKS)
+            json_push(ablations, row_json(&rows[i], &rates[i], "name"));
+    json_set(study, "protocols", list);
+    json_set(study, "ablations", ablations);
+    return study;
+}
+
+static FacetStatus show_study(const Study *s, const char *command)
+{
+    Rates rates[ROWS];
+    char path[STEP_WORD_SIZE];
+    for (int i = 0; i < ROWS; i++) TRY(read_rates(&rates[i], s, &rows[i]));
+    printf("\nSuccess (crash), with 95 %% intervals of success\n");
+    show_protocol("zero-shot venue", rates, ZERO_SHOT);
+    show_protocol("within venues", rates, WITHIN);
+    show_protocol("ablations, zero-shot", rates, ALL_TASKS);
+    Json *document = study_json(rates);
+    json_set_origin(document, command, s->common.seed);
+    step_file(path, s->folder, "study.json");
+    return json_write(document, s->common.json ? s->common.json : path);
+}
+
+int cmd_gate_study(int argc, char **argv)
+{
+    Study s = {.common = common_defaults(),
+               .folder = "out/gate",
+               .demos = 600,
+               .updates = 5000,
+               .rounds = 2,
+               .flights = 100};
+    const Option options[] = {
+        option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
+        option_int("demos", &s.demos, "N", 1, 1 << 20, "the expert's flights of a protocol"),
+        option_int("updates", &s.updates, "N", 1, 1 << 24, "of every training"),
+        option_int("rounds", &s.rounds, "N", 1, FACET_GATE_ROUNDS_MAX, "of DAgger"),
+        option_int("flights", &s.flights, "N", 1, 1 << 20, "of a round"),
+        option_int("train", &s.train, "N", 0, 1000, "trials a training task, 0 for the paper's"),
+        option_int("held-out", &s.held_out, "N", 0, 1000, "trials a held-out task, 0 for the same"),
+    };
+    const Usage usage = {
+        .command = "gate study",
+        .description =
+            "The paper's vision study from nothing: frames, nine trainings with DAgger, "
+            "trials, and the tables with the paper's beside ours. Started again, it goes "
+            "on where it stopped; other settings need another folder.",
+        .example = "facet gate study --out out/gate",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &s.common,
+    };
+    int code;
+    char command[1024];
+    if (!args_parse(&code, &usage, argc, argv)) return code;
+    command_text(command, sizeof command, argc, argv);
+    FacetStatus status = file_make_folder(s.folder);
+    if (!status.ok) return command_failed(usage.command, status);
+    code = run_parts(&s);
+    if (code != EXIT_DONE) return code;
+    status = show_study(&s, command);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

@@ -1,0 +1,168 @@
+// facet race: the main job. The expert flies every feasible task, and the policy that ships with
+// Facet plans and flies those whose names it knows.
+#include "commands.h"
+#include "pilot.h"
+#include "report/report.h"
+#include "show_race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct RaceCommand {
+    CommonOptions common;
+    StudyOptions study;
+    char policy[FILE_PATH_MAX]; // empty: the expert alone
+    const char *report;         // file of the page
+    bool no_report;
+    char command[1024]; // for the record
+} RaceCommand;
+
+// The feasible tasks a pilot flies, and what became of them.
+typedef struct Heat {
+    int count;
+    FacetCourseTask *tasks;
+    FacetRaceResult *results;
+    int method;              // of the report
+    ReportDenoising denoise; // the way of the policy's plans, when there is to be a report
+} Heat;
+
+static FacetStatus heat_fly(Heat *heat, const FacetRace *race, FacetPolicy *policy,
+                            const RaceCommand *options)
+{
+    size_t room = (size_t)facet_race_task_max(race);
+    *heat = (Heat){.tasks = calloc(room, sizeof *heat->tasks),
+                   .results = calloc(room, sizeof *heat->results)};
+    Pilot pilot = {.policy = policy};
+    FacetStatus status =
+        heat->tasks && heat->results ? status_ok() : status_fail("out of memory for the flights");
+    if (status.ok) {
+        int feasible = facet_race_feasible_tasks(heat->tasks, race);
+        for (int i = 0; i < feasible; i++)
+            if (!policy || facet_policy_knows_task(policy, race, heat->tasks[i]))
+                heat->tasks[heat->count++] = heat->tasks[i];
+        FacetPolicySampling how = {.seed = options->common.seed};
+        if (policy) heat->method = report_policy_method(policy, how.mode);
+        if (policy && heat->count > 0 && !options->no_report)
+            status = report_denoising_begin(&heat->denoise, policy, &how, heat->tasks, heat->count);
+        if (status.ok && heat->count > 0)
+            status = pilot_open(&pilot, policy, race, &how, heat->tasks, heat->count);
+    }
+    if (status.ok && heat->count > 0) {
+        const char *label = policy ? "policy" : "expert";
+        FacetProgress *progress = facet_progress_begin(label, heat->count, options->common.quiet);
+        status = facet_race_fly_all(heat->results, race, &pilot.planner, heat->tasks, heat->count,
+                                    options->common.seed, 0.0, progress);
+        facet_progress_end(progress);
+    }
+    pilot_close(&pilot);
+    return status;
+}
+
+static void heat_free(Heat *heat)
+{
+    free(heat->tasks);
+    free(heat->results);
+    report_denoising_free(&heat->denoise);
+}
+
+// The policy's table and the expert's totals, or the expert's table alone.
+static FacetStatus show_heats(const FacetRace *race, const Heat *expert, const Heat *policy,
+                              const RaceCommand *options)
+{
+    const Heat *main_heat = policy->count > 0 ? policy : expert;
+    Json *document = json_from_results(race, main_heat->results, main_heat->count);
+    if (policy->count > 0) {
+        FacetRaceTotals totals = facet_race_totals(expert->results, expert->count);
+        printf("Expert: %d of %d tasks feasible, %d/%d gates\n", expert->count,
+               facet_race_task_max(race), totals.all.passed, totals.all.gates);
+        printf("Factored policy, composed inference:\n\n");
+        Json *beside = json_from_results(race, expert->results, expert->count);
+        json_set(document, "expert", beside);
+    }
+    json_set_string(document, "planner", policy->count > 0 ? "policy" : "expert");
+    Json *plans = json_object();
+    json_set(plans, report_methods[main_heat->method].id,
+             json_from_plans(race, main_heat->results, main_heat->count));
+    json_set(document, "plans", plans);
+    json_set_origin(document, options->command, options->common.seed);
+    show_results(race, main_heat->results, main_heat->count);
+    if (options->common.json) return json_write(document, options->common.json);
+    json_free(document);
+    return status_ok();
+}
+
+// The page with these flights, and with the results that ship with Facet when the study is theirs.
+static FacetStatus write_report(const FacetRace *race, Heat *policy, const RaceCommand *options)
+{
+    const ReportSetup setup = {.no_race_file = true,
+                               .no_defaults = study_is_own(&options->common, &options->study),
+                               .version = facet_version(),
+                               .command = options->command,
+                               .seed = options->common.seed};
+    Report *report;
+    TRY(report_open(&report, race, &setup));
+    FacetStatus status = status_ok();
+    if (policy->count > 0)
+        status = report_add_results(report, policy->method, policy->results, policy->count);
+    if (status.ok && policy->denoise.count > 0) {
+        report_set_denoising(report, policy->denoise);
+        policy->denoise = (ReportDenoising){0};
+    }
+    if (status.ok) {
+        Json *document = report_document(report);
+        status = report_write_page(options->report, document);
+        json_free(document);
+    }
+    report_close(report);
+    if (status.ok) printf("\nThe flights in 3D, with figures and tables: %s\n", options->report);
+    return status;
+}
+
+static FacetStatus fly_all(const FacetRace *race, const RaceCommand *options)
+{
+    Heat expert = {0}, policy = {0};
+    FacetPolicy *loaded = NULL;
+    FacetStatus status = heat_fly(&expert, race, NULL, options);
+    if (status.ok && options->policy[0]) status = facet_policy_load(&loaded, options->policy);
+    if (status.ok && loaded) status = heat_fly(&policy, race, loaded, options);
+    if (status.ok) status = show_heats(race, &expert, &policy, options);
+    if (status.ok && !options->no_report) status = write_report(race, &policy, options);
+    heat_free(&expert);
+    heat_free(&policy);
+    return status;
+}
+
+int cmd_race(int argc, char **argv)
+{
+    RaceCommand race_options = {
+        .common = common_defaults(), .study = {.preset = "race"}, .report = "out/race.html"};
+    const Option options[] = {
+        option_text("report", &race_options.report, "FILE", "the page with the flights"),
+        option_flag("no-report", &race_options.no_report, "write no page"),
+        STUDY_OPTIONS(race_options.study),
+    };
+    const Usage usage = {
+        .command = "race",
+        .description = "The main job: the expert and the policy that ships with Facet fly every "
+                       "feasible task of the course. Prints the policy's table of gates passed, "
+                       "or the expert's where no policy ships or knows the tracks, and writes a "
+                       "page that shows the flights in a browser.",
+        .example = "facet race --json race.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &race_options.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!shipped_policy(race_options.policy)) race_options.policy[0] = '\0';
+    command_text(race_options.command, sizeof race_options.command, argc, argv);
+
+    FacetRace *race = NULL;
+    FacetStatus status = status_ok();
+    if (!race_options.no_report) status = file_make_parent(race_options.report);
+    if (status.ok && !race_options.no_report) status = file_check(race_options.report);
+    if (status.ok) status = study_open(&race, &race_options.common, &race_options.study);
+    if (status.ok) status = fly_all(race, &race_options);
+    facet_race_close(race);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

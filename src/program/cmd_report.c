@@ -1,0 +1,124 @@
+// facet report: results and flights as one page that opens from disk.
+#include "commands.h"
+#include "pilot.h"
+#include "race/eval.h"
+#include "report/report.h"
+#include "show_race.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct ReportOptions {
+    CommonOptions common;
+    StudyOptions study;
+    const char *out, *figures, *data;
+    ReportSetup setup;
+} ReportOptions;
+
+// The ways of inference that a method is shown with, from first to last.
+static void modes_of(FacetPolicyMode *first, FacetPolicyMode *last, const FacetPolicy *policy)
+{
+    FacetPolicyMethod method = policy_method(policy);
+    *first = method == FACET_POLICY_BASELINE ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED;
+    *last = method == FACET_POLICY_FACTORED ? FACET_POLICY_JOINT : *first;
+}
+
+// Adds the shipped policies, composed and joint, as far as no file had their plans. The default
+// one is always sampled composed, for the way of its plans from noise.
+static FacetStatus add_shipped(Report *report, const ReportOptions *options)
+{
+    PolicySet set = {0};
+    char default_policy[FILE_PATH_MAX];
+    if (!shipped_policy(default_policy)) return status_ok();
+    FacetStatus status = policies_open(&set, NULL, 0);
+    FacetProgress *progress = facet_progress_begin("plans", set.count, options->common.quiet);
+    const FacetPolicy *chosen = policies_find(&set, "ours");
+    if (!chosen) chosen = policies_find(&set, "factored");
+    for (int i = 0; i < set.count && status.ok; i++) {
+        FacetPolicyMode mode, last;
+        for (modes_of(&mode, &last, set.policies[i]); mode <= last && status.ok; mode++) {
+            bool denoising = set.policies[i] == chosen && mode == FACET_POLICY_COMPOSED;
+            int method = report_policy_method(set.policies[i], mode);
+            if (denoising || !report_has_method(report, method))
+                status = report_add_policy(report, set.policies[i], mode, denoising);
+        }
+        facet_progress_add(progress, 1, NULL);
+    }
+    facet_progress_end(progress);
+    policies_close(&set);
+    return status;
+}
+
+static FacetStatus write_all(const Json *document, const ReportOptions *options)
+{
+    if (options->figures) TRY(report_write_figures(options->figures, document));
+    if (options->data) TRY(report_write_data(options->data, document));
+    return report_write_page(options->out, document);
+}
+
+static FacetStatus make_report(const FacetRace *race, const ReportOptions *options)
+{
+    Report *report;
+    TRY(report_open(&report, race, &options->setup));
+    FacetStatus status = add_shipped(report, options);
+    if (status.ok) {
+        Json *document = report_document(report);
+        status = write_all(document, options);
+        json_free(document);
+    }
+    report_close(report);
+    return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    char command[1024];
+    ReportOptions report = {.common = common_defaults(),
+                            .study = {.preset = "race"},
+                            .out = "out/report.html",
+                            .setup = {.version = facet_version()}};
+    const Option options[] = {
+        option_text("out", &report.out, "FILE", "the page"),
+        option_text("race", &report.setup.files[INPUT_RACE], "FILE", "of facet race --json"),
+        option_text("eval", &report.setup.files[INPUT_EVAL], "FILE",
+                    "of facet eval --json (default: the results that ship with Facet)"),
+        option_text("certify", &report.setup.files[INPUT_CERTIFY], "FILE",
+                    "of facet certify --json (default: the results that ship with Facet)"),
+        option_text("verify", &report.setup.files[INPUT_VERIFY], "FILE",
+                    "of facet fly --verify --json (default: the results that ship with Facet)"),
+        option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
+                    "of facet gate --json (default: the results that ship with Facet)"),
+        option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
+                    "of facet gate study --json (default: the results that ship with Facet)"),
+        option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
+        STUDY_OPTIONS(report.study),
+    };
+    const Usage usage = {
+        .command = "report",
+        .description = "Gathers the results that exist, flies every plan again, and writes one "
+                       "HTML page with the flights, figures, tables and certificates. The page "
+                       "opens from disk, with no network. --json writes the page's data alone.",
+        .example = "facet report --out report.html\n"
+                   "facet report --eval eval.json --figures figures",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &report.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    command_text(command, sizeof command, argc, argv);
+    report.setup.command = command;
+    report.setup.seed = report.common.seed;
+    report.setup.no_defaults = study_is_own(&report.common, &report.study);
+    report.data = report.common.json;
+
+    FacetRace *race = NULL;
+    FacetStatus status = file_make_parent(report.out);
+    if (status.ok) status = file_check(report.out);
+    if (status.ok) status = study_open(&race, &report.common, &report.study);
+    if (status.ok) status = make_report(race, &report);
+    facet_race_close(race);
+    if (!status.ok) return command_failed(usage.command, status);
+    printf("%s\n", report.out);
+    return EXIT_DONE;
+}

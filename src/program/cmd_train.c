@@ -1,0 +1,121 @@
+// facet train: a policy from demonstrations.
+#include "args.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "commands.h"
+#include "policy/policy.h"
+
+#include <facet_study/train.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static FacetStatus parse_precision(FacetTrainPrecision *precision, const char *name)
+{
+    *precision = strcmp(name, "fp16") == 0 ? FACET_TRAIN_FP16 : FACET_TRAIN_FP32;
+    if (*precision == FACET_TRAIN_FP16 || strcmp(name, "fp32") == 0) return status_ok();
+    return status_fail("no precision '%.40s': fp32, fp16", name);
+}
+
+static Json *json_from_training(const FacetTrainSummary *summary, const FacetTrainOptions *options,
+                                const char *out)
+{
+    Json *document = json_object();
+    json_set_string(document, "policy", out);
+    json_set_string(document, "method", facet_policy_method_name(options->method));
+    json_set_number(document, "demos", summary->demos);
+    json_set_number(document, "tasks", summary->tasks);
+    json_set_number(document, "networks", summary->networks);
+    json_set_number(document, "parameters", (double)summary->parameters);
+    json_set_number(document, "epochs", summary->epochs);
+    json_set_number(document, "updates", (double)summary->updates);
+    json_set_number(document, "resumed_updates", (double)summary->resumed);
+    json_set_number(document, "loss", summary->loss);
+    json_set_number(document, "seconds", summary->seconds);
+    json_set_number(document, "seed", (double)options->seed);
+    return document;
+}
+
+static FacetStatus train(const char *data, const char *out, const FacetTrainOptions *options,
+                         const char *json)
+{
+    FacetTrainSummary summary;
+    TRY(facet_policy_train(&summary, data, out, options));
+    printf("%s: %s, %d network%s of %.2f M parameters in all\n"
+           "%d demonstrations of %d tasks, %d epochs, %ld updates (%ld in this run), %.1f s\n"
+           "loss of the last epoch %.5f\n",
+           out, facet_policy_method_name(options->method), summary.networks,
+           summary.networks == 1 ? "" : "s", 1e-6 * (double)summary.parameters, summary.demos,
+           summary.tasks, summary.epochs, summary.updates, summary.updates - summary.resumed,
+           summary.seconds, summary.loss);
+    return json ? json_write(json_from_training(&summary, options, out), json) : status_ok();
+}
+
+int cmd_train(int argc, char **argv)
+{
+    CommonOptions common = common_defaults();
+    FacetTrainOptions train_options = {.recipe = "default"};
+    const char *data = NULL, *out = NULL, *method = "factored", *precision = "fp32";
+    TextList hold_out = {.count = 0};
+    const Option options[] = {
+        option_text("data", &data, "FILE", "HDF5 file of demonstrations"),
+        option_text("out", &out, "POLICY", "safetensors file to write"),
+        option_list("hold-out", &hold_out, "TASK",
+                    "leave this task out, as track=race1,size=wide or race1/wide"),
+        option_text("method", &method, "NAME", "factored, baseline, knet or oracle"),
+        option_double("composed-loss", &train_options.composed_weight, "W", 0.0, 1e6,
+                      "weight of a loss on the composed score"),
+        option_text("drop", &train_options.drop, "P",
+                    "probability that a factor is null, or track=0.1,size=0.3 (default: the "
+                    "recipe's)"),
+        option_text("recipe", &train_options.recipe, "NAME", "default or paper"),
+        option_int("epochs", &train_options.epochs, "N", 0, 1 << 24,
+                   "passes over the demonstrations, 0 for the recipe's"),
+        option_int("batch", &train_options.batch, "N", 0, 1 << 16,
+                   "demonstrations an update, 0 for the recipe's"),
+        option_double("rate", &train_options.rate, "X", 0.0, INFINITY,
+                      "peak learning rate, 0 for the recipe's"),
+        option_text("predict", &train_options.predict, "WHAT",
+                    "what the network predicts: eps, v or x0 (default: v)"),
+        option_int("blocks", &train_options.blocks, "N", 0, 64,
+                   "residual blocks of the network, 0 for 8"),
+        option_int("channels", &train_options.channels, "N", 0, 4096,
+                   "width of the network, 0 for 256"),
+        option_int("embed", &train_options.embed, "N", 0, 4096,
+                   "width of a factor's embedding, 0 for 64"),
+        option_text("precision", &precision, "NAME", "of the finished policy: fp32 or fp16"),
+        option_flag("resume", &train_options.resume, "go on from POLICY.ckpt if it is there"),
+    };
+    const Usage usage = {
+        .command = "train",
+        .description =
+            "Trains a diffusion policy on demonstrations. Losses go to POLICY.csv. Ctrl-C leaves "
+            "POLICY.ckpt, which is also written every 500 updates and removed at the end; with it, "
+            "--resume continues bit for bit. The seed decides all, at any number of threads.",
+        .example = "facet train --data demos.h5 --out policy.safetensors --hold-out race1/wide\n"
+                   "facet train --data demos.h5 --out ours.safetensors --composed-loss 3",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &common,
+        .no_courses = true,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!data) return command_misused(usage.command, status_fail("expected --data FILE"));
+    if (!out) return command_misused(usage.command, status_fail("expected --out POLICY"));
+    FacetStatus status = policy_method_parse(&train_options.method, method);
+    if (status.ok) status = parse_precision(&train_options.precision, precision);
+    if (!status.ok) return command_misused(usage.command, status);
+    char command[POLICY_TEXT];
+    command_text(command, sizeof command, argc, argv);
+    train_options.hold_out = hold_out.items;
+    train_options.hold_out_count = hold_out.count;
+    train_options.seed = common.seed;
+    train_options.threads = common.threads;
+    train_options.quiet = common.quiet;
+    train_options.command = command;
+    train_options.version = facet_version();
+    interrupt_watch();
+    status = train(data, out, &train_options, common.json);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

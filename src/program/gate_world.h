@@ -1,0 +1,31 @@
+// What the sub-commands of `facet gate` share.
+#ifndef FACET_CLI_GATE_WORLD_H
+#define FACET_CLI_GATE_WORLD_H
+
+#include "args.h"
+#include "base/file.h"
+#include "policy/policy.h"
+#include "show_gate.h"
+
+// The sub-commands; argv[0] is "gate NAME".
+int cmd_gate_demos(int argc, char **argv);
+int cmd_gate_train(int argc, char **argv);
+int cmd_gate_eval(int argc, char **argv);
+int cmd_gate_study(int argc, char **argv);
+int cmd_gate_certify(int argc, char **argv);
+
+// The file of the gate policy that ships with Facet; false when none does.
+bool shipped_gate_policy(char path[FILE_PATH_MAX]);
+
+// Loads a policy that can fly in this world.
+FacetStatus gate_policy_load(FacetPolicy **policy, const FacetGateWorld *world, const char *path);
+
+// The tasks that any of the patterns matches, such as venue=pool. The caller destroys the set.
+FacetStatus gate_tasks_matching(FacetFactorSplit **tasks, const FacetGateWorld *world,
+                                const TextList *patterns);
+
+// Flies all trials; watches [count], or NULL.
+FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer,
+                            const FacetGateWatch *watches, const CommonOptions *common);
+
+#endif

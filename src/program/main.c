@@ -1,0 +1,118 @@
+// The program: finds the command that the first argument names and runs it.
+#include "args.h"
+#include "base/text.h"
+#include "commands.h"
+
+#include <errno.h>
+#include <facet/api.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Command {
+    const char *name;
+    const char *summary; // for `facet help`: one line, no full stop
+    int (*run)(int argc, char **argv);
+} Command;
+
+static int cmd_help(int argc, char **argv);
+
+// In the order `facet help` shows them.
+static const Command commands[] = {
+    {"race", "the main job: fly every feasible task and print the table", cmd_race},
+    {"speeds", "find the highest feasible speed of every task", cmd_speeds},
+    {"fly", "fly tasks and show what became of them", cmd_fly},
+    {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
+    {"train", "train a policy on demonstrations", cmd_train},
+    {"sample", "sample plans of a policy for a task", cmd_sample},
+    {"export", "write a policy's network as an ONNX model", cmd_export},
+    {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval},
+    {"certify", "bound how far plans and flights can be off, beside the paper", cmd_certify},
+    {"report", "write flights, figures and tables as one page", cmd_report},
+    {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
+    {"gate", "fly through single gates by camera, and train and study who does", cmd_gate},
+    {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera},
+    {"version", "show the version and what it was built with", cmd_version},
+    {"help", "show this help, or that of a command", cmd_help},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const Command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    char text[320];
+    text_unknown(text, sizeof text, "command", name, names, COMMAND_COUNT);
+    fprintf(stderr, "facet: %s\n", text);
+    return EXIT_USAGE;
+}
+
+static void print_overview(void)
+{
+    printf("Facet learns, composes, flies and certifies factored diffusion policies.\n"
+           "\n"
+           "usage: facet COMMAND [options]\n"
+           "\n"
+           "commands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-10s  %s\n", commands[i].name, commands[i].summary);
+    printf("\n"
+           "'facet COMMAND --help' shows the options of a command, with an example.\n");
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    TextList names = {.count = 0};
+    const Usage usage = {
+        .command = "help",
+        .description = "Shows what the program can do, or how one of its commands is used.",
+        .example = "facet help version",
+        .operands = &names,
+        .operand_name = "COMMAND",
+        .operand_max = 1,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (names.count == 0) {
+        print_overview();
+        return EXIT_DONE;
+    }
+    const Command *command = find_command(names.items[0]);
+    if (!command) return unknown_command(names.items[0]);
+    char name[32], help[] = "--help";
+    snprintf(name, sizeof name, "%s", command->name);
+    return command->run(2, (char *[]){name, help, NULL});
+}
+
+static int run(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) {
+        printf("facet %s\n", facet_version());
+        return EXIT_DONE;
+    }
+    const Command *command = find_command(name);
+    return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+    // A file that grows past the limit of its size is a write that fails, not the end of
+    // everything.
+    signal(SIGXFSZ, SIG_IGN);
+    int exit_code = run(argc, argv);
+    // Output that did not arrive, as on a full disk, is a failure.
+    if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == EXIT_DONE) {
+        fprintf(stderr, "facet: cannot write to standard output: %s\n", strerror(errno));
+        exit_code = EXIT_FAILED;
+    }
+    return exit_code;
+}

@@ -1,0 +1,41 @@
+// Who flies: the expert, or a policy with its plans made beforehand.
+#ifndef FACET_CLI_PILOT_H
+#define FACET_CLI_PILOT_H
+
+#include "base/file.h"
+
+#include <facet_study/race.h>
+
+typedef struct Pilot {
+    FacetPlanner planner;
+    FacetPolicy *policy;       // NULL for the expert
+    FacetPolicyPlanner *plans; // of the tasks to be flown
+} Pilot;
+
+// The expert when `policy` is NULL. Takes the policy, also when it fails.
+FacetStatus pilot_open(Pilot *pilot, FacetPolicy *policy, const FacetRace *race,
+                       const FacetPolicySampling *how, const FacetCourseTask *tasks, int count);
+void pilot_close(Pilot *pilot);
+
+// The file of the policy that ships with Facet. False when none does.
+bool shipped_policy(char path[FILE_PATH_MAX]);
+
+// ---- Several policies, one a method
+// --------------------------------------------------------------
+
+enum { POLICIES_MAX = 16 };
+
+typedef struct PolicySet {
+    int count;
+    FacetPolicy *policies[POLICIES_MAX];
+} PolicySet;
+
+// Adds the policies of the files, or those that ship with Facet when there are none. Close the set
+// also when this fails.
+FacetStatus policies_open(PolicySet *set, const char *const *files, int count);
+void policies_close(PolicySet *set);
+
+// The policy of a method as eval_method names it, or NULL.
+const FacetPolicy *policies_find(const PolicySet *set, const char *method);
+
+#endif

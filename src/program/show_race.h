@@ -1,0 +1,41 @@
+// What the commands of the race study share: their options, tables and JSON.
+#ifndef FACET_CLI_SHOW_RACE_H
+#define FACET_CLI_SHOW_RACE_H
+
+#include "args.h"
+#include "base/json.h"
+
+#include <facet_study/race.h>
+
+// Options of every command that opens a race study, beside the common ones.
+typedef struct StudyOptions {
+    const char *quad;   // file; NULL for the default vehicle
+    const char *preset; // of the controller
+} StudyOptions;
+
+// Their rows in a command's table of options.
+#define STUDY_OPTIONS(study)                                                                       \
+    option_text("preset", &(study).preset, "NAME", "gains and carrot of the controller"),          \
+        option_text("quad", &(study).quad, "FILE", "JSON file of the vehicle's parameters")
+
+// Opens the study that the options describe.
+FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study);
+
+// Whether the course or the vehicle is not the one that ships with Facet.
+bool study_is_own(const CommonOptions *common, const StudyOptions *study);
+
+// The speed map, with the paper's speeds where it has them.
+void show_speeds(const FacetRace *race);
+Json *json_from_speeds(const FacetRace *race);
+
+// Results of flights: a row a task, and the totals.
+void show_results(const FacetRace *race, const FacetRaceResult *results, int count);
+Json *json_from_results(const FacetRace *race, const FacetRaceResult *results, int count);
+
+// The plans of results, {"race1/wide": [[x, y, z, speed], ...32], ...}: enough to fly them again.
+Json *json_from_plans(const FacetRace *race, const FacetRaceResult *results, int count);
+
+// Adds what made a document: the command, the seed and the version.
+void json_set_origin(Json *document, const char *command, uint64_t seed);
+
+#endif

@@ -1,0 +1,57 @@
+// Files that appear whole or not at all, and interrupts that leave nothing half-written.
+#ifndef FACET_BASE_FILE_H
+#define FACET_BASE_FILE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+enum { FILE_PATH_MAX = 1024 };
+
+// A file being written under a temporary name beside its final one.
+typedef struct AtomicFile {
+    char path[FILE_PATH_MAX]; // the final name
+    char temp[FILE_PATH_MAX]; // where the bytes go until the commit
+} AtomicFile;
+
+// Chooses the temporary name and makes sure it can be written. Write to `file->temp`. A link keeps
+// pointing where it does, and the file behind it is replaced. Devices and pipes are refused.
+FacetStatus atomic_begin(AtomicFile *file, const char *path);
+
+// Flushes the temporary file to disk and gives it its final name.
+FacetStatus atomic_commit(AtomicFile *file);
+
+// Removes the temporary file; the final name keeps what it had.
+void atomic_abort(AtomicFile *file);
+
+// Says now what atomic_begin and file_write would say later, before work whose results go there.
+FacetStatus atomic_check(const char *path);
+FacetStatus file_check(const char *path);
+
+// Removes temporary files of this path that a program left behind which was killed while writing;
+// those of a program that still runs stay.
+void atomic_sweep(const char *path);
+
+// Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
+// /dev/stdout, gets them as they are.
+FacetStatus file_write(const char *path, const void *bytes, size_t size);
+
+// Reads a whole text file, zero-terminated; the caller frees *text.
+FacetStatus file_read(char **text, size_t *size, const char *path);
+
+bool file_exists(const char *path);
+
+// Makes a folder, with the folders above it that are missing. One that is there is fine.
+FacetStatus file_make_folder(const char *path);
+FacetStatus file_make_parent(const char *path); // the folder that a file is to stand in
+
+// The folder of data that ships with Facet (such as "courses"): beside the program's build folder
+// or under its share folder, or where Facet is installed by default.
+FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name);
+
+// Ctrl-C and SIGTERM set a flag that long work looks at, so that it can stop cleanly. A second
+// Ctrl-C ends the program at once.
+void interrupt_watch(void);
+bool interrupt_requested(void);
+
+#endif

@@ -1,0 +1,85 @@
+// JSON in and out. cJSON stands behind json.c alone.
+//
+// Reading goes through JsonRef, which knows the file and the path of the field it stands on, so
+// that a message can name both: "courses/race1.json: start[2]: expected a finite number, found
+// null".
+#ifndef FACET_BASE_JSON_H
+#define FACET_BASE_JSON_H
+
+#include "base/status.h"
+#include "math/geometry.h"
+
+#include <stdint.h>
+
+typedef struct cJSON Json; // opaque outside json.c
+
+// ---- Reading --------------------------------------------------------------------------------
+
+typedef struct JsonRef {
+    const Json *node;
+    const char *file; // for messages; not owned
+    char path[160];   // "gates[3].position"; empty at the root
+} JsonRef;
+
+// Parses a file or a text. The document lives until json_free(document).
+FacetStatus json_read(Json **document, const char *file);
+FacetStatus json_parse(Json **document, const char *text, const char *name);
+JsonRef json_root(const Json *document, const char *file);
+
+// A failure at this field, in the one form all messages have.
+FacetStatus json_wrong(const JsonRef *at, const char *expected);
+
+// Members and elements. `json_member` fails when the key is missing.
+bool json_has(const JsonRef *object, const char *key);
+bool json_is_array(const JsonRef *at);
+bool json_is_object(const JsonRef *at);
+bool json_is_true(const JsonRef *at);
+bool json_is_null(const JsonRef *at);
+FacetStatus json_member(JsonRef *out, const JsonRef *object, const char *key);
+FacetStatus json_element(JsonRef *out, const JsonRef *array, int index);
+FacetStatus json_length(int *out, const JsonRef *array); // of an array or an object
+const char *json_key(const JsonRef *at);                 // the name of an object's member
+
+// Refuses a member that is not among `keys`, with the nearest one, and a member given twice.
+FacetStatus json_only(const JsonRef *object, const char *const *keys, int count);
+
+// Values. Numbers are finite and lie in [min, max].
+FacetStatus json_number(double *out, const JsonRef *at, double min, double max);
+FacetStatus json_string(char *out, int size, const JsonRef *at); // not empty
+FacetStatus json_bool(bool *out, const JsonRef *at);
+FacetStatus json_vec3(FacetVec3 *out, const JsonRef *at);
+const char *json_chars(const JsonRef *at); // of a text of any length, or NULL; the document's own
+FacetStatus json_member_number(double *out, const JsonRef *object, const char *key, double min,
+                               double max);
+FacetStatus json_member_bool(bool *out, const JsonRef *object, const char *key);
+FacetStatus json_member_string(char *out, int size, const JsonRef *object, const char *key);
+FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *key);
+
+// ---- Writing --------------------------------------------------------------------------------
+
+Json *json_object(void);
+Json *json_array(void);
+void json_free(Json *document);
+void json_set(Json *object, const char *key, Json *child);           // takes the child
+void json_set_number(Json *object, const char *key, double value);   // non-finite becomes null
+void json_set_uint64(Json *object, const char *key, uint64_t value); // every digit of it
+void json_set_string(Json *object, const char *key, const char *value);
+void json_set_bool(Json *object, const char *key, bool value);
+void json_push(Json *array, Json *child); // takes the child
+void json_push_number(Json *array, double value);
+void json_push_string(Json *array, const char *value);
+void json_push_bool(Json *array, bool value);
+Json *json_from_vec3(FacetVec3 v);
+
+// An array of numbers with at most so many decimals, for long lists; it is only to be written, and
+// JsonRef cannot look into it. Non-finite becomes null.
+Json *json_from_numbers(const double *values, int count, int decimals);
+
+// The text of a document; the caller frees it.
+char *json_text(const Json *document);
+char *json_line(const Json *document); // without line breaks
+
+// Writes a document to a file, atomically, and frees it whatever happens.
+FacetStatus json_write(Json *document, const char *path);
+
+#endif

@@ -1,0 +1,157 @@
+// The workspace of the score network: its memory, and the packed weights (see
+// diffusion/score_pass.h).
+#include "diffusion/score_work.h"
+
+#include "math/gemm_packed.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static Real *carve(Real *base, size_t *used, size_t size)
+{
+    Real *out = base ? base + *used : NULL;
+    *used += (size + TENSOR_ALIGN - 1) / TENSOR_ALIGN * TENSOR_ALIGN;
+    return out;
+}
+
+static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    size_t unit = gemm_packed_size(c->channels, 3 * c->channels);
+    if (score_selects(c))
+        w->pack_select = carve(base, used, gemm_packed_size(c->context, score_embed_width(c)));
+    w->pack_cond1 = carve(base, used, gemm_packed_size(c->cond, score_cond_in(c)));
+    w->pack_cond2 = carve(base, used, gemm_packed_size(c->cond, c->cond));
+    w->pack_in = carve(base, used, gemm_packed_size(c->channels, 3 * c->dim));
+    w->pack_out = carve(base, used, gemm_packed_size(c->dim, 3 * c->channels));
+    for (int i = 0; i < 2 * c->blocks; i++) w->pack[i] = carve(base, used, unit);
+    for (int i = 0; w->threads && i < 2 * c->blocks; i++) w->pack_back[i] = carve(base, used, unit);
+    for (int l = 0; l < c->blocks; l++)
+        w->pack_film[l] = carve(base, used, gemm_packed_size(2 * c->channels, c->cond));
+}
+
+// Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
+static size_t lay_out(ScoreWork *w, Real *base)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    size_t rows = (size_t)w->capacity, used = 0, seq = (size_t)w->shards * work_block(w);
+    size_t steps = (size_t)w->shards * w->shard * c->horizon;
+    size_t film = (size_t)c->blocks * 2 * c->channels, channels = (size_t)c->channels;
+    size_t dim = (size_t)c->dim, cond = (size_t)c->cond, cond_in = (size_t)score_cond_in(c);
+    size_t selected = score_selects(c) ? rows * (size_t)c->context : 0;
+    lay_out_packed(w, base, &used);
+    w->select = carve(base, &used, selected);
+    w->cond_in = carve(base, &used, rows * cond_in);
+    w->cond1 = carve(base, &used, rows * cond);
+    w->cond1_act = carve(base, &used, rows * cond);
+    w->cond2 = carve(base, &used, rows * cond);
+    w->cond2_act = carve(base, &used, rows * cond);
+    w->film = carve(base, &used, rows * film);
+    w->x = carve(base, &used, seq * dim);
+    w->out = carve(base, &used, seq * dim);
+    for (int l = 0; l <= c->blocks; l++) w->stream[l] = carve(base, &used, seq * channels);
+    for (int l = 0; l < c->blocks; l++) w->mid[l] = carve(base, &used, seq * channels);
+    for (int i = 0; i < 2 * c->blocks; i++) w->hat[i] = carve(base, &used, seq * channels);
+    for (int i = 0; i <= 2 * c->blocks; i++) w->rstd[i] = carve(base, &used, steps);
+    w->head_hat = carve(base, &used, seq * channels);
+    w->head = carve(base, &used, seq * channels);
+    if (!w->threads) return used;
+    w->dout = carve(base, &used, seq * dim);
+    w->dx = carve(base, &used, seq * dim);
+    w->dmid = carve(base, &used, seq * channels);
+    w->dfilm = carve(base, &used, rows * film);
+    w->dcond2 = carve(base, &used, rows * cond);
+    w->dcond1 = carve(base, &used, rows * cond);
+    w->dcond_in = carve(base, &used, rows * cond_in);
+    w->dselect = carve(base, &used, selected);
+    w->dvectors = carve(base, &used, (size_t)w->shards * (2 * c->blocks + 1) * 3 * channels);
+    w->dnorm = carve(base, &used, (size_t)w->shards * channels);
+    size_t inner = conv1d_scratch((int)seq, c->channels, c->channels);
+    size_t stem = conv1d_scratch((int)seq, c->dim, c->channels);
+    size_t head = conv1d_scratch((int)seq, c->channels, c->dim);
+    w->scratch_size = inner > stem ? inner : stem;
+    if (w->scratch_size < head) w->scratch_size = head;
+    w->scratch = carve(base, &used, (size_t)w->threads * w->scratch_size);
+    return used;
+}
+
+static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int shard, int threads)
+{
+    assert(rows > 0 && shard > 0);
+    *out = NULL;
+    ScoreWork *w = calloc(1, sizeof *w);
+    if (!w) return status_fail("out of memory for the network's workspace");
+    w->net = net;
+    w->capacity = rows;
+    w->shard = shard;
+    w->shards = (rows + shard - 1) / shard;
+    w->threads = threads;
+    size_t bytes = lay_out(w, NULL) * sizeof(Real);
+    w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!w->memory) {
+        score_work_free(w);
+        return status_fail("out of memory for a workspace of %d rows (%zu MB)", rows, bytes >> 20);
+    }
+    memset(w->memory, 0, bytes);
+    lay_out(w, w->memory);
+    *out = w;
+    return status_ok();
+}
+
+FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows)
+{
+    return create(work, net, rows, rows, 0);
+}
+
+FacetStatus score_work_create_train(ScoreWork **work, const ScoreNet *net, int rows, int threads)
+{
+    assert(threads > 0);
+    return create(work, net, rows, SCORE_SHARD, threads);
+}
+
+void score_work_free(ScoreWork *work)
+{
+    if (!work) return;
+    free(work->memory);
+    free(work);
+}
+
+// One task packs one unit, and with it a share of the rest.
+static void pack_task(void *context, int unit, int worker)
+{
+    (void)worker;
+    ScoreWork *w = context;
+    const ScoreNet *net = w->net;
+    const ScoreNetConfig *c = &net->config;
+    const Real *params = w->params, *weight = params + net->units[unit].weight;
+    conv1d_pack(w->pack[unit], weight, c->channels, c->channels);
+    if (w->threads) conv1d_pack_backward(w->pack_back[unit], weight, c->channels, c->channels);
+    if (unit % 2 == 0) {
+        int film = 2 * c->channels, stride = c->blocks * film;
+        gemm_pack(w->pack_film[unit / 2], GEMM_PLAIN,
+                  params + net->film_weight + (size_t)(unit / 2) * film, stride, c->cond, 0, film,
+                  c->cond);
+    }
+    int width = score_cond_in(c);
+    if (unit == 0) {
+        conv1d_pack(w->pack_in, params + net->in_weight, c->dim, c->channels);
+        gemm_pack(w->pack_cond1, GEMM_PLAIN, params + net->cond1_weight, c->cond, width, 0, c->cond,
+                  width);
+    }
+    if (unit == 1) {
+        conv1d_pack(w->pack_out, params + net->out_weight, c->channels, c->dim);
+        gemm_pack(w->pack_cond2, GEMM_PLAIN, params + net->cond2_weight, c->cond, c->cond, 0,
+                  c->cond, c->cond);
+        if (score_selects(c)) {
+            int embeds = score_embed_width(c);
+            gemm_pack(w->pack_select, GEMM_PLAIN, params + net->select_weight, c->context, embeds,
+                      0, c->context, embeds);
+        }
+    }
+}
+
+void score_load(ScoreWork *work, const Real *params, FacetPool *pool)
+{
+    work->params = params;
+    pool_for(pool, 2 * work->net->config.blocks, pack_task, work);
+}

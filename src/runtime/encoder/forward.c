@@ -1,0 +1,218 @@
+// The encoder's forward pass (see encoder/encoder.h).
+//
+// One image's pass is a row of steps, each cut into strips of rows: the convolutions with the
+// moments of their results, then the norm with what follows it. With enough images every image is
+// one task; with few, the strips of each step are shared out. The strips are the same either way.
+#include "encoder/parts.h"
+#include "math/gemm_packed.h"
+#include "nn/image_epilogue.h"
+#include "nn/layers.h"
+
+#include <assert.h>
+
+// The pass of one image. `worker` names its scratch.
+typedef struct Pass {
+    EncoderWork *work;
+    FacetPool *pool; // of the strips, or NULL to run them here
+    int image, worker;
+    int unit, block; // of the step
+} Pass;
+
+typedef void (*Step)(void *context, int strip, int worker);
+
+// Below this many floating-point operations, waking the pool costs more than it saves.
+static const double share_from = 2e6;
+
+static void run_strips(Pass *pass, int strips, Step step, double operations)
+{
+    if (pass->pool && operations >= share_from)
+        pool_for(pass->pool, strips, step, pass);
+    else
+        for (int i = 0; i < strips; i++) step(pass, i, 0);
+}
+
+static Real *moments_of(const Pass *pass)
+{
+    return pass->work->moments + (size_t)pass->worker * pass->work->moments_size;
+}
+
+// The rows of strip i of a unit's result.
+static int strip_row(const EncoderUnit *unit, int i)
+{
+    return i * unit->out.height / unit_strips(unit);
+}
+
+static const Real *unit_input(const Pass *pass)
+{
+    const EncoderWork *w = pass->work;
+    if (pass->unit == 0) return input_of(w, pass->image, pass->worker);
+    const EncoderBlock *block = &w->encoder->blocks[pass->block];
+    return pass->unit == block->second ? h_of(w, block->first, pass->image, pass->worker)
+                                       : block_input(w, pass->block, pass->image, pass->worker);
+}
+
+static void conv_step(void *context, int strip, int worker)
+{
+    (void)worker;
+    const Pass *pass = context;
+    const EncoderWork *w = pass->work;
+    const EncoderUnit *unit = &w->encoder->units[pass->unit];
+    ImageShape dense = image_bordered(unit->out, 0);
+    int first = strip_row(unit, strip), last = strip_row(unit, strip + 1);
+    int groups = w->encoder->config.groups;
+    Real *u = u_of(w, pass->unit, pass->image, pass->worker);
+    conv2d_rows(u, dense, unit_input(pass), unit->in, w->pack[pass->unit], unit->conv, first, last);
+    if (groups)
+        moments_strip(moments_of(pass) + (size_t)strip * 2 * (size_t)groups,
+                      u + image_at(dense, first, 0), (last - first) * dense.width, dense.channels,
+                      groups);
+}
+
+// The norm's scale and shift from the strips' moments, in their order.
+static void finish_moments(const Pass *pass)
+{
+    const EncoderWork *w = pass->work;
+    const EncoderUnit *unit = &w->encoder->units[pass->unit];
+    int groups = w->encoder->config.groups, channels = unit->out.channels;
+    EncoderStat stat = stat_of(w, pass->unit, pass->image, pass->worker);
+    if (!groups) {
+        for (int c = 0; c < channels; c++) {
+            stat.scale[c] = 1, stat.rstd[c] = 1, stat.mean[c] = 0;
+            stat.shift[c] = w->params[unit->bias + (size_t)c];
+        }
+        return;
+    }
+    Real *sum = moments_of(pass);
+    int row = unit->out.width * (channels / groups); // numbers of a group in a row of pixels
+    for (int i = 1; i < unit_strips(unit); i++) {
+        int first = strip_row(unit, i), last = strip_row(unit, i + 1);
+        moments_merge(sum, sum + (size_t)i * 2 * (size_t)groups, (Real)(first * row),
+                      (Real)((last - first) * row), groups);
+    }
+    norm_affine(stat.scale, stat.shift, stat.mean, stat.rstd, sum, (Real)(unit->out.height * row),
+                w->params + unit->gamma, w->params + unit->beta, channels, groups);
+}
+
+static AffineSkip skip_of(const Pass *pass)
+{
+    const EncoderWork *w = pass->work;
+    const Encoder *e = w->encoder;
+    if (pass->unit == 0) return (AffineSkip){0};
+    const EncoderBlock *block = &e->blocks[pass->block];
+    if (pass->unit == block->first) return (AffineSkip){0};
+    if (block->skip == ENCODER_NONE)
+        return (AffineSkip){.x = block_input(w, pass->block, pass->image, pass->worker),
+                            .shape = e->units[block->first].in};
+    EncoderStat stat = stat_of(w, block->skip, pass->image, pass->worker);
+    return (AffineSkip){.x = u_of(w, block->skip, pass->image, pass->worker),
+                        .shape = image_bordered(e->units[block->skip].out, 0),
+                        .scale = stat.scale,
+                        .shift = stat.shift};
+}
+
+static void norm_step(void *context, int strip, int worker)
+{
+    (void)worker;
+    const Pass *pass = context;
+    const EncoderWork *w = pass->work;
+    const EncoderUnit *unit = &w->encoder->units[pass->unit];
+    EncoderStat stat = stat_of(w, pass->unit, pass->image, pass->worker);
+    affine_relu_rows(h_of(w, pass->unit, pass->image, pass->worker), unit->out,
+                     u_of(w, pass->unit, pass->image, pass->worker), stat.scale, stat.shift,
+                     skip_of(pass), strip_row(unit, strip), strip_row(unit, strip + 1));
+}
+
+static void pool_step(void *context, int row, int worker)
+{
+    (void)worker;
+    const Pass *pass = context;
+    const EncoderWork *w = pass->work;
+    max_pool_rows(pool_of(w, pass->image, pass->worker), w->encoder->pooled,
+                  chosen_of(w, pass->image, pass->worker), h_of(w, 0, pass->image, pass->worker),
+                  w->encoder->units[0].out, row, row + 1);
+}
+
+static void run_conv(Pass *pass, int unit)
+{
+    const EncoderUnit *part = &pass->work->encoder->units[unit];
+    pass->unit = unit;
+    run_strips(pass, unit_strips(part), conv_step, unit_flops(part));
+    finish_moments(pass);
+}
+
+static void run_unit(Pass *pass, int unit)
+{
+    const EncoderUnit *part = &pass->work->encoder->units[unit];
+    run_conv(pass, unit);
+    run_strips(pass, unit_strips(part), norm_step, 8.0 * (double)image_size(part->out));
+}
+
+static void run_head(const Pass *pass, Real *features)
+{
+    const EncoderWork *w = pass->work;
+    const Encoder *e = w->encoder;
+    ImageShape s = encoder_last(e);
+    int width = encoder_pooled_width(e), count = e->config.features;
+    const Real *h = h_of(w, e->blocks[e->block_count - 1].second, pass->image, pass->worker);
+    Real *pooled = work_part(w->pooled, (size_t)width, w->train, pass->image, pass->worker);
+    Real *softmax = work_part(w->softmax, softmax_size(e), w->train, pass->image, pass->worker);
+    keypoints_forward(pooled, softmax, h, s);
+    mean_pool_forward(pooled + 2 * s.channels, h, s);
+    if (e->config.flat) image_take(pooled + ENCODER_POOLS * s.channels, h, s);
+    Real *hat = work_part(w->head_hat, (size_t)count, w->train, pass->image, pass->worker);
+    Real *rstd = work_part(w->head_rstd, 1, w->train, pass->image, pass->worker);
+    Real *linear = e->config.norm_features ? hat : features;
+    memcpy(linear, w->params + e->head_bias, (size_t)count * sizeof *linear);
+    gemm_packed(linear, count, pooled, width, w->pack_head, 1, count, width, true);
+    if (e->config.norm_features)
+        norm_forward(features, hat, rstd, hat, w->params + e->head_gamma, w->params + e->head_beta,
+                     1, count);
+}
+
+static void run_image(Pass *pass, Real *features, const Real *input)
+{
+    const EncoderWork *w = pass->work;
+    const Encoder *e = w->encoder;
+    image_put(input_of(w, pass->image, pass->worker), e->units[0].in, input);
+    run_unit(pass, 0);
+    if (e->config.stem_pool)
+        run_strips(pass, e->pooled.height, pool_step, 18.0 * (double)image_size(e->pooled));
+    for (int b = 0; b < e->block_count; b++) {
+        const EncoderBlock *block = &e->blocks[b];
+        pass->block = b;
+        if (block->skip != ENCODER_NONE) run_conv(pass, block->skip);
+        run_unit(pass, block->first);
+        run_unit(pass, block->second);
+    }
+    run_head(pass, features);
+}
+
+typedef struct Forward {
+    EncoderWork *work;
+    FacetPool *pool; // of the strips, or NULL
+    Real *features;
+    const Real *inputs;
+} Forward;
+
+static void image_task(void *context, int image, int worker)
+{
+    const Forward *forward = context;
+    const EncoderConfig *c = &forward->work->encoder->config;
+    Pass pass = {forward->work, forward->pool, image, worker, 0, 0};
+    run_image(&pass, forward->features + (size_t)image * (size_t)c->features,
+              forward->inputs + (size_t)image * (size_t)c->height * (size_t)c->width * 3);
+}
+
+void encoder_forward(Real *features, EncoderWork *work, const Real *inputs, int images,
+                     FacetPool *pool)
+{
+    assert(images <= work->capacity && facet_pool_threads(pool) <= work->threads);
+    work->images = images;
+    Forward forward = {work, NULL, features, inputs};
+    if (images >= facet_pool_threads(pool)) {
+        pool_for(pool, images, image_task, &forward);
+        return;
+    }
+    forward.pool = pool;
+    for (int i = 0; i < images; i++) image_task(&forward, i, 0);
+}

@@ -1,0 +1,16 @@
+// Flights beyond facet/flight.h: gusts and the search for a speed.
+#ifndef FACET_FLIGHT_FLIGHT_H
+#define FACET_FLIGHT_FLIGHT_H
+
+#include <facet/flight.h>
+
+// The wind after one more interval (s), exactly discretised.
+FacetVec3 gust_next(FacetVec3 wind, const FacetGusts *gusts, double interval, FacetRng *rng);
+
+// The share of a half-width within which the expert wants to cross: the rest is its reserve.
+#define EXPERT_RESERVE 0.25
+
+// The highest feasible speed of one task: candidates from the slowest up, then bisection.
+FacetSpeedCell expert_search(const FacetFlightSetup *setup, double speed_min, double speed_max);
+
+#endif

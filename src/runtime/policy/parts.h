@@ -1,0 +1,86 @@
+// What a policy is made of, for the files of this room and for those that look inside it.
+#ifndef FACET_POLICY_PARTS_H
+#define FACET_POLICY_PARTS_H
+
+#include "base/safetensors.h"
+#include "diffusion/sampler.h"
+#include "diffusion/schedule.h"
+#include "diffusion/score_net.h"
+#include "encoder/encoder.h"
+#include "policy/policy.h"
+
+struct FacetPolicy {
+    FacetPolicyMethod method;
+    FacetFactorSpace *space;
+    FacetFactorSplit *training, *held_out;
+    Normalizer *normalizer;
+    NoiseSchedule schedule;
+    Prediction prediction;
+    Spacing spacing;
+    double clip;        // of sampling, in normalised units; 0 does not clip
+    int default_steps;  // of sampling
+    double temperature; // of sampling
+    PolicyRecord record;
+    ScoreNet *net;  // the shape of every network
+    int networks;   // 1, or for knet 1 + the known values of all factors
+    float **params; // [networks], blocks of the net's table; knet: the null network first
+
+    // Only of a policy that sees: what turns a frame into the network's context.
+    Encoder *encoder;
+    float *encoder_params; // a block of its table
+};
+
+// Makes the network's shape and counts the networks. Method, space, training tasks and encoder are
+// set; `config` says horizon to embed, and the factors and the context follow.
+FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config);
+
+// Makes room for the weights of all networks and of the encoder.
+FacetStatus policy_allocate(FacetPolicy *policy);
+
+// The network of a factor's value, or of the null token, in a knet policy.
+int policy_network_of(const FacetPolicy *policy, int factor, int value);
+
+// The factor and value of a network of a knet policy; the null network has the value
+// FACET_FACTOR_NULL.
+void policy_network_value(int *factor, int *value, const FacetPolicy *policy, int network);
+
+// Refuses a task with a value that the policy does not know.
+FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task);
+
+// Which noise of a seed plan `plan` starts from: it follows from its task, with a null as one more
+// value, and how many of `tasks` before it are the same.
+uint64_t policy_noise_number(const FacetPolicy *policy, const FacetFactorTask *tasks, int plan);
+
+// Stands before the names of a network's tensors in a file: "" or "track=race1.".
+void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network);
+
+// The settings as the metadata of a file. `format` says what kind of file it is.
+#define POLICY_FORMAT     "facet policy 1"
+#define CHECKPOINT_FORMAT "facet checkpoint 1"
+#define ENCODER_PREFIX    "encoder." // before the names of the encoder's tensors
+Json *policy_metadata(const FacetPolicy *policy, const char *format);
+
+// Fills `sources` (one a tensor of the table) with a block of parameters, with `prefix` before each
+// name.
+void policy_sources(TensorSource *sources, const TensorTable *table, const float *params,
+                    TensorType type, const char *prefix);
+
+// Whether the file has such a block, and reads it back.
+FacetStatus policy_expect_block(const TensorTable *table, const Safetensors *file,
+                                const char *prefix);
+FacetStatus policy_read_block(float *params, const TensorTable *table, const Safetensors *file,
+                              const char *prefix);
+
+// The starting noise [T D] of sample `number`, at the temperature of `how`.
+void policy_noise(float *x, const FacetPolicy *policy, const FacetPolicySampling *how,
+                  uint64_t number);
+
+// A block of parameters, zero; freed with free.
+float *policy_block(const TensorTable *table);
+
+// ---- An encoder's settings (encoder_json.c) ----------------------------------------------------
+
+Json *encoder_to_json(const EncoderConfig *config);
+FacetStatus encoder_from_json(EncoderConfig *config, const JsonRef *root);
+
+#endif

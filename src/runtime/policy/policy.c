@@ -1,0 +1,228 @@
+// A policy's parts, and what it says of itself (see facet/policy.h).
+#include "base/text.h"
+#include "factor/factor.h"
+#include "policy/parts.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Names --------------------------------------------------------------------------------------
+
+static const char *const method_names[] = {"factored", "baseline", "knet", "oracle"};
+static const char *const mode_names[] = {"composed", "joint"};
+static const char *const sampler_names[] = {"ddim", "dpmpp"};
+
+static FacetStatus find_name(int *index, const char *kind, const char *name,
+                             const char *const *names, int count)
+{
+    for (*index = 0; *index < count; ++*index)
+        if (strcmp(name, names[*index]) == 0) return status_ok();
+    char text[200];
+    text_unknown(text, sizeof text, kind, name, names, count);
+    return status_fail("%s", text);
+}
+
+const char *facet_policy_method_name(FacetPolicyMethod method) { return method_names[method]; }
+
+FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name)
+{
+    int index;
+    TRY(find_name(&index, "method", name, method_names, 4));
+    *method = (FacetPolicyMethod)index;
+    return status_ok();
+}
+
+FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode, const char *name)
+{
+    int index;
+    TRY(find_name(&index, "mode", name, mode_names, 2));
+    *mode = (FacetPolicyMode)index;
+    return status_ok();
+}
+
+FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *name)
+{
+    int index;
+    TRY(find_name(&index, "sampler", name, sampler_names, 2));
+    *sampler = (FacetPolicySampler)index;
+    return status_ok();
+}
+
+// ---- Parts --------------------------------------------------------------------------------------
+
+bool facet_policy_knows(const FacetPolicy *policy, int factor, int value)
+{
+    for (int i = 0; i < facet_factor_split_count(policy->training); i++)
+        if (facet_factor_split_task(policy->training, i).value[factor] == value) return true;
+    return false;
+}
+
+int policy_network_of(const FacetPolicy *policy, int factor, int value)
+{
+    if (value == FACET_FACTOR_NULL) return 0;
+    int network = 1;
+    for (int f = 0; f < facet_factor_count(policy->space); f++)
+        for (int v = 0; v < facet_factor_value_count(policy->space, f); v++) {
+            if (f == factor && v == value) return network;
+            network += facet_policy_knows(policy, f, v);
+        }
+    assert(false && "the policy knows the value");
+    return 0;
+}
+
+void policy_network_value(int *factor, int *value, const FacetPolicy *policy, int network)
+{
+    *factor = 0;
+    *value = FACET_FACTOR_NULL;
+    int at = 0;
+    for (int f = 0; f < facet_factor_count(policy->space) && at < network; f++)
+        for (int v = 0; v < facet_factor_value_count(policy->space, f) && at < network; v++) {
+            at += facet_policy_knows(policy, f, v);
+            *factor = f;
+            *value = v;
+        }
+}
+
+void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network)
+{
+    int factor, value;
+    policy_network_value(&factor, &value, policy, network);
+    if (policy->method != FACET_POLICY_KNET)
+        out[0] = '\0';
+    else if (value == FACET_FACTOR_NULL)
+        strcpy(out, "null.");
+    else
+        snprintf(out, SAFETENSORS_NAME_SIZE, "%s=%s.", facet_factor_name(policy->space, factor),
+                 facet_factor_value_name(policy->space, factor, value));
+}
+
+float *policy_block(const TensorTable *table)
+{
+    size_t bytes = (table->size * sizeof(float) + 63) / 64 * 64;
+    float *block = aligned_alloc(64, bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
+{
+    bool factored =
+        policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
+    int factors = facet_factor_count(policy->space);
+    config.factors = factored ? factors : 0;
+    config.context = policy->encoder ? encoder_config(policy->encoder)->features : 0;
+    if (policy->encoder && policy->method == FACET_POLICY_KNET)
+        return status_fail("a knet policy cannot see");
+    if (factors > SCORE_FACTORS_MAX)
+        return status_fail("expected at most %d factors, found %d", SCORE_FACTORS_MAX, factors);
+    policy->networks = 1;
+    for (int f = 0; f < factors; f++) {
+        config.values[f] = factored ? facet_factor_value_count(policy->space, f) : 0;
+        for (int v = 0; v < facet_factor_value_count(policy->space, f); v++)
+            policy->networks +=
+                policy->method == FACET_POLICY_KNET && facet_policy_knows(policy, f, v);
+    }
+    return score_net_create(&policy->net, config);
+}
+
+FacetStatus policy_allocate(FacetPolicy *policy)
+{
+    policy->params = calloc((size_t)policy->networks, sizeof *policy->params);
+    for (int i = 0; i < policy->networks; i++) {
+        if (policy->params) policy->params[i] = policy_block(&policy->net->table);
+        if (!policy->params || !policy->params[i])
+            return status_fail("out of memory for %d networks of %zu parameters", policy->networks,
+                               policy->net->table.parameters);
+    }
+    if (!policy->encoder) return status_ok();
+    policy->encoder_params = policy_block(encoder_table(policy->encoder));
+    return policy->encoder_params ? status_ok() : status_fail("out of memory for the encoder");
+}
+
+void facet_policy_destroy(FacetPolicy *policy)
+{
+    if (!policy) return;
+    for (int i = 0; policy->params && i < policy->networks; i++) free(policy->params[i]);
+    free(policy->params);
+    score_net_free(policy->net);
+    free(policy->encoder_params);
+    encoder_free(policy->encoder);
+    normalizer_destroy(policy->normalizer);
+    factor_split_destroy(policy->training);
+    factor_split_destroy(policy->held_out);
+    facet_factor_space_destroy(policy->space);
+    free(policy);
+}
+
+// ---- Accessors ----------------------------------------------------------------------------------
+
+FacetPolicyMethod policy_method(const FacetPolicy *policy) { return policy->method; }
+const FacetFactorSpace *facet_policy_space(const FacetPolicy *policy) { return policy->space; }
+const FacetFactorSplit *facet_policy_training(const FacetPolicy *policy)
+{
+    return policy->training;
+}
+const FacetFactorSplit *facet_policy_held_out(const FacetPolicy *policy)
+{
+    return policy->held_out;
+}
+const Normalizer *policy_normalizer(const FacetPolicy *policy) { return policy->normalizer; }
+const PolicyRecord *policy_record(const FacetPolicy *policy) { return &policy->record; }
+int policy_horizon(const FacetPolicy *policy) { return policy->net->config.horizon; }
+int policy_dim(const FacetPolicy *policy) { return policy->net->config.dim; }
+int policy_noise_steps(const FacetPolicy *policy) { return policy->schedule.steps; }
+int policy_default_steps(const FacetPolicy *policy) { return policy->default_steps; }
+double policy_default_temperature(const FacetPolicy *policy) { return policy->temperature; }
+int policy_networks(const FacetPolicy *policy) { return policy->networks; }
+
+size_t policy_parameters(const FacetPolicy *policy)
+{
+    size_t encoder = policy->encoder ? encoder_table(policy->encoder)->parameters : 0;
+    return (size_t)policy->networks * policy->net->table.parameters + encoder;
+}
+
+bool policy_sees(const FacetPolicy *policy) { return policy->encoder; }
+
+void policy_frame_size(const FacetPolicy *policy, int *width, int *height)
+{
+    assert(policy->encoder && "the policy sees");
+    const EncoderConfig *config = encoder_config(policy->encoder);
+    *width = config->width * config->shrink;
+    *height = config->height * config->shrink;
+}
+
+int policy_frame_shrink(const FacetPolicy *policy)
+{
+    return encoder_config(policy->encoder)->shrink;
+}
+
+FacetPolicyInfo facet_policy_info(const FacetPolicy *policy)
+{
+    FacetPolicyInfo info = {
+        .method = policy_method(policy),
+        .horizon = policy_horizon(policy),
+        .dim = policy_dim(policy),
+        .noise_steps = policy_noise_steps(policy),
+        .default_steps = policy_default_steps(policy),
+        .default_temperature = policy_default_temperature(policy),
+        .networks = policy_networks(policy),
+        .parameters = policy_parameters(policy),
+        .sees = policy_sees(policy),
+    };
+    if (!info.sees) return info;
+    policy_frame_size(policy, &info.frame_width, &info.frame_height);
+    info.frame_shrink = policy_frame_shrink(policy);
+    return info;
+}
+
+FacetStatus policy_check_frame(const FacetPolicy *policy, int width, int height)
+{
+    int wide, high;
+    if (!policy->encoder) return status_fail("the policy does not see and takes no frames");
+    policy_frame_size(policy, &wide, &high);
+    if (width == wide && height == high) return status_ok();
+    return status_fail("expected a frame of %d x %d pixels, found %d x %d", wide, high, width,
+                       height);
+}

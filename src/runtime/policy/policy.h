@@ -1,0 +1,61 @@
+// A policy beyond facet/policy.h: saving it, and what it says of itself.
+#ifndef FACET_POLICY_POLICY_H
+#define FACET_POLICY_POLICY_H
+
+#include "base/safetensors.h"
+#include "policy/normalizer.h"
+
+#include <facet/policy.h>
+
+FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name);
+
+// Writes a policy with its weights as TENSOR_F32, or TENSOR_F16: half the size, rounded to 11 bits.
+FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType weights);
+
+enum { POLICY_TEXT = 4096 };
+
+// How a policy was trained.
+typedef struct PolicyRecord {
+    char recipe[32];
+    char command[POLICY_TEXT];
+    char data[256];     // file name of the demonstrations
+    char data_hash[20]; // of their contents
+    char version[32];   // of Facet
+    uint64_t seed;
+    int epochs, batch;
+    long warmup;                   // updates
+    double rate, rate_floor;       // peak learning rate, and the part of it left at the end
+    double drop[FACET_FACTOR_MAX]; // probability that a factor is null
+    double composed_weight;        // of the composed loss
+    int draws;                     // rows a sample; 1 unless the policy sees
+    double jitter;                 // strength of the changes of exposure and colour in training
+    bool frozen_encoder;           // kept as it was
+    long updates;                  // done, over all networks
+    double loss;                   // mean of the last epoch, or the last tenth if it sees
+} PolicyRecord;
+
+// The numbers of FacetPolicyInfo, one by one.
+FacetPolicyMethod policy_method(const FacetPolicy *policy);
+const Normalizer *policy_normalizer(const FacetPolicy *policy);
+const PolicyRecord *policy_record(const FacetPolicy *policy);
+int policy_horizon(const FacetPolicy *policy);       // T
+int policy_dim(const FacetPolicy *policy);           // D
+int policy_noise_steps(const FacetPolicy *policy);   // of training; no sampler takes more
+int policy_default_steps(const FacetPolicy *policy); // of sampling
+double policy_default_temperature(const FacetPolicy *policy);
+int policy_networks(const FacetPolicy *policy);      // 1, or those of FACET_POLICY_KNET
+size_t policy_parameters(const FacetPolicy *policy); // of all networks and of the encoder
+
+bool policy_sees(const FacetPolicy *policy);
+void policy_frame_size(const FacetPolicy *policy, int *width, int *height); // of one that sees
+int policy_frame_shrink(
+    const FacetPolicy *policy); // frames are averaged over shrink x shrink pixels
+FacetStatus policy_check_frame(const FacetPolicy *policy, int width, int height);
+
+// The steps that a sampling takes, and how much noise is left before each of them and at the end:
+// levels [steps + 1], sqrt(1 - abar), 0 at the end.
+int policy_sampling_steps(const FacetPolicy *policy, const FacetPolicySampling *sampling);
+FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
+                                const FacetPolicySampling *sampling);
+
+#endif

@@ -1,0 +1,24 @@
+// What the certificates' flights share: where a task's flight starts, and plans changed in the
+// policy's normalised units.
+#ifndef FACET_CERTIFY_TASK_FLIGHT_H
+#define FACET_CERTIFY_TASK_FLIGHT_H
+
+#include "policy/normalizer.h"
+
+#include <facet_study/race.h>
+
+enum { PLAN_SIZE = FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS };
+
+// Where facet_race_fly starts a task: on the expert's path, at the reference speed.
+FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task);
+
+// A stream of random numbers for a task; the 2^32 streams from it on are the task's.
+uint64_t task_stream(const FacetRace *race, FacetCourseTask task);
+
+// A plan moved by `change` [128] in normalised units, [keypoint][x, y, z, speed]. Without a
+// normalizer the units are the plan's own, m and m/s. `out` may not be `chunk`.
+void plan_change(FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
+                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const Normalizer *normalizer,
+                 const double *change);
+
+#endif

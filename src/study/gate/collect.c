@@ -1,0 +1,202 @@
+// Frames of the single gate with the expert's labels (see facet/gate.h).
+//
+// Flights are flown in blocks. Those of a block run in parallel, each into frames of its own, and
+// then go to the sink in order, so that threads change nothing.
+#include "base/file.h"
+#include "base/pool.h"
+#include "encoder/image.h"
+#include "gate/approach.h"
+#include "gate/crew.h"
+#include "gate/streams.h"
+#include "math/geometry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16, LABEL = FACET_GATE_HORIZON * FACET_GATE_DIM };
+
+// The frames of one flight as they come.
+typedef struct Recording {
+    const FacetGateWorld *world;
+    FacetCourseGate gate;
+    int width, height, shrink;
+    int count, capacity;
+    uint8_t *rgb;
+    double *offsets;
+    FacetStatus status;
+    FacetFactorTask task;
+    bool expert;
+    FacetGateFlight result;
+} Recording;
+
+typedef struct Collecting {
+    const FacetGateWorld *world;
+    const FacetGateCollection *options;
+    const Pilots *pilots; // NULL: the expert flies all
+    Recording *recordings;
+    int first; // flight of recordings[0]
+    FacetProgress *progress;
+} Collecting;
+
+FacetGateCollection facet_gate_collection_defaults(void)
+{
+    return (FacetGateCollection){
+        .flights = 1,
+        .expert_share = 0.25,
+        .disturbance = {.gust_speed = 1.0, .fix_error = 0.08, .time = 1.0},
+        .start_speed = 1.5,
+        .start_tilt = 0.25,
+        .redrawn = 0.5,
+        .shrink = 4,
+    };
+}
+
+// ---- One flight ---------------------------------------------------------------------------------
+
+static FacetStatus grow(Recording *r)
+{
+    int capacity = r->capacity ? 2 * r->capacity : 64;
+    size_t pixels = (size_t)r->width * (size_t)r->height;
+    uint8_t *rgb = realloc(r->rgb, (size_t)capacity * pixels * 3);
+    if (rgb) r->rgb = rgb;
+    double *offsets = realloc(r->offsets, (size_t)capacity * LABEL * sizeof *offsets);
+    if (offsets) r->offsets = offsets;
+    if (!rgb || !offsets) return status_fail("out of memory for %d frames", capacity);
+    r->capacity = capacity;
+    return status_ok();
+}
+
+// Keeps the frame with what the expert would do. Where the expert flies, that is the plan already.
+static FacetStatus keep_frame(void *context, const FacetGateView *view, const double *offsets,
+                              FacetVec3 estimate)
+{
+    (void)estimate;
+    Recording *r = context;
+    if (approach_ahead(&r->gate, view->truth->pos_world) < 0.0) return status_ok();
+    if (r->count == r->capacity) TRY(grow(r));
+    size_t size = 3 * (size_t)r->width * (size_t)r->height;
+    double *label = r->offsets + (size_t)r->count * LABEL;
+    image_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
+                 r->height * r->shrink, r->shrink);
+    if (r->expert)
+        memcpy(label, offsets, LABEL * sizeof *label);
+    else
+        facet_gate_expert_offsets(label, r->world, view->trial->task, view->truth);
+    r->count++;
+    return status_ok();
+}
+
+// A start that the expert has to recover from: moving, turning its nose, tilted.
+static void upset(FacetQuadState *start, const FacetGateCollection *options, FacetRng *rng)
+{
+    double speed = options->start_speed * rng_uniform(rng);
+    double azimuth = rng_range(rng, -FACET_PI, FACET_PI), climb = rng_range(rng, -0.3, 0.3);
+    double tilt = options->start_tilt * rng_uniform(rng);
+    double towards = rng_range(rng, -FACET_PI, FACET_PI);
+    start->vel_world = vec3_scale(vec3(cos(azimuth), sin(azimuth), climb), speed);
+    FacetQuat lean = quat_from_axis_angle(vec3(cos(towards), sin(towards), 0.0), tilt);
+    start->attitude = quat_mul(start->attitude, lean);
+}
+
+static FacetStatus fly(Recording *r, const Collecting *work, int flight,
+                       const FacetGatePilot *pilot)
+{
+    const FacetGateCollection *options = work->options;
+    const FacetGateWorld *world = work->world;
+    const FacetGatePilot expert = facet_gate_expert(world);
+    FacetGateTrial trial;
+    r->task = options->tasks[flight % options->task_count];
+    TRY(facet_gate_trial(&trial, world, r->task, options->seed, (uint64_t)flight));
+    FacetRng rng = rng_make(options->seed, gate_stream((uint64_t)flight, GATE_STREAM_COLLECT));
+    r->expert = rng_uniform(&rng) < options->expert_share || !pilot;
+    r->gate = facet_gate_target(world, r->task);
+    r->count = 0;
+    uint64_t look = 1 + (uint64_t)rng_u32(&rng);
+    trial.look = rng_uniform(&rng) < options->redrawn ? look : 0;
+    if (r->expert) {
+        upset(&trial.start, options, &rng);
+        trial.disturbance = options->disturbance;
+    }
+    const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = true};
+    return facet_gate_fly(&r->result, world, &trial, r->expert ? &expert : pilot, &watch);
+}
+
+static void fly_one(void *context, int index, int worker)
+{
+    const Collecting *work = context;
+    Recording *r = &work->recordings[index];
+    const FacetGatePilot *pilot = work->pilots ? &work->pilots->pilots[worker] : NULL;
+    r->status = interrupt_requested() ? status_fail("interrupted")
+                                      : fly(r, work, work->first + index, pilot);
+    facet_progress_add(work->progress, 1, NULL);
+}
+
+// ---- All flights --------------------------------------------------------------------------------
+
+static FacetStatus hand_over(const FacetGateSink *sink, const Recording *r, int flight)
+{
+    TRY(r->status);
+    const FacetGateFrames frames = {.task = r->task,
+                                    .flight = flight,
+                                    .count = r->count,
+                                    .width = r->width,
+                                    .height = r->height,
+                                    .rgb = r->rgb,
+                                    .offsets = r->offsets,
+                                    .expert = r->expert,
+                                    .result = r->result};
+    return r->count ? sink->add(sink->context, &frames) : status_ok();
+}
+
+static FacetStatus fly_blocks(const FacetGateSink *sink, Collecting *work, FacetPool *pool)
+{
+    int total = work->options->flights;
+    for (work->first = 0; work->first < total; work->first += BLOCK) {
+        int count = total - work->first < BLOCK ? total - work->first : BLOCK;
+        pool_for(pool, count, fly_one, work);
+        for (int i = 0; i < count; i++) TRY(hand_over(sink, &work->recordings[i], work->first + i));
+    }
+    return status_ok();
+}
+
+static FacetStatus check(const FacetGateWorld *world, const FacetGateCollection *options)
+{
+    const FacetCamera *camera = &world->camera;
+    if (options->task_count < 1) return status_fail("flights: expected a task, found none");
+    if (!(options->redrawn >= 0.0 && options->redrawn <= 1.0))
+        return status_fail("redrawn flights: expected a share from 0 to 1, found %g",
+                           options->redrawn);
+    if (options->shrink < 1 || camera->width % options->shrink || camera->height % options->shrink)
+        return status_fail("shrink: expected a divisor of %d and %d, found %d", camera->width,
+                           camera->height, options->shrink);
+    return status_ok();
+}
+
+FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *world,
+                               const FacetGateCollection *options, const FacetGateCrew *crew,
+                               FacetPool *pool, FacetProgress *progress)
+{
+    TRY(check(world, options));
+    Recording recordings[BLOCK];
+    for (int i = 0; i < BLOCK; i++)
+        recordings[i] = (Recording){.world = world,
+                                    .width = world->camera.width / options->shrink,
+                                    .height = world->camera.height / options->shrink,
+                                    .shrink = options->shrink};
+    Pilots pilots = {0};
+    FacetStatus status = crew ? pilots_make(&pilots, crew, facet_pool_threads(pool)) : status_ok();
+    if (status.ok) {
+        Collecting work = {.world = world,
+                           .options = options,
+                           .pilots = crew ? &pilots : NULL,
+                           .recordings = recordings,
+                           .progress = progress};
+        status = fly_blocks(sink, &work, pool);
+        if (crew) pilots_release(&pilots);
+    }
+    for (int i = 0; i < BLOCK; i++) {
+        free(recordings[i].rgb);
+        free(recordings[i].offsets);
+    }
+    return status;
+}

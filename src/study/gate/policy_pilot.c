@@ -1,0 +1,114 @@
+// A policy that sees as a pilot (see facet/gate.h).
+#include "base/status.h"
+#include "factor/factor.h"
+#include "policy/policy.h"
+
+#include <facet_study/gate.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One thread's pilot.
+typedef struct PolicyPilot {
+    const FacetGateFlyer *flyer;
+    FacetPolicyRunner *runner;
+    bool open[FACET_FACTOR_MAX]; // factors that are never shown
+    FacetPool *pool;             // of one thread: flights are what runs side by side
+} PolicyPilot;
+
+FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPolicy *policy)
+{
+    int width, height;
+    if (!policy_sees(policy))
+        return status_fail("expected a policy that sees, found one without an encoder");
+    if (!factor_space_equal(facet_policy_space(policy), world->space)) {
+        char *expected = factor_space_to_json(world->space);
+        char *found = factor_space_to_json(facet_policy_space(policy));
+        FacetStatus status = status_fail("expected the factors %s, found %s", expected, found);
+        free(expected);
+        free(found);
+        return status;
+    }
+    if (policy_horizon(policy) != FACET_GATE_HORIZON || policy_dim(policy) != FACET_GATE_DIM)
+        return status_fail("expected chunks of %d x %d offsets, found %d x %d", FACET_GATE_HORIZON,
+                           FACET_GATE_DIM, policy_horizon(policy), policy_dim(policy));
+    policy_frame_size(policy, &width, &height);
+    if (width != world->camera.width || height != world->camera.height)
+        return status_fail("expected a policy for frames of %d x %d, found %d x %d",
+                           world->camera.width, world->camera.height, width, height);
+    return status_ok();
+}
+
+// What a policy never saw it is not shown.
+static FacetFactorTask shown_task(const PolicyPilot *pilot, FacetFactorTask task)
+{
+    const FacetGateFlyer *flyer = pilot->flyer;
+    for (int f = 0; f < facet_factor_count(flyer->world->space); f++)
+        if (pilot->open[f] || !facet_policy_knows(flyer->policy, f, task.value[f]))
+            task.value[f] = FACET_FACTOR_NULL;
+    return task;
+}
+
+uint64_t facet_gate_plan_number(const FacetGateTrial *trial, int frame)
+{
+    enum { FRAME_BITS = 12 };
+    return (trial->number << FRAME_BITS) + (uint64_t)frame;
+}
+
+static FacetStatus plan(double *offsets, void *context, const FacetGateView *view)
+{
+    PolicyPilot *pilot = context;
+    uint64_t number = facet_gate_plan_number(view->trial, view->frame);
+    FacetFactorTask task = shown_task(pilot, view->trial->task);
+    FacetPolicySampling how = pilot->flyer->how;
+    how.seed = view->trial->seed;
+    how.numbers = &number;
+    return facet_policy_runner_sample(offsets, pilot->runner, &task, view->rgb, 1, &how,
+                                      pilot->pool);
+}
+
+static void destroy(PolicyPilot *pilot)
+{
+    facet_policy_runner_destroy(pilot->runner);
+    facet_pool_destroy(pilot->pool);
+    free(pilot);
+}
+
+static FacetStatus prepare(PolicyPilot *pilot)
+{
+    const FacetGateFlyer *flyer = pilot->flyer;
+    TRY(facet_pool_create(&pilot->pool, 1));
+    if (flyer->open) {
+        int factor;
+        TRY(facet_factor_find(&factor, flyer->world->space, flyer->open));
+        pilot->open[factor] = true;
+    }
+    return facet_policy_runner_create(&pilot->runner, flyer->policy, 1, 1);
+}
+
+static FacetStatus make(FacetGatePilot *out, void *context, int worker)
+{
+    (void)worker;
+    const FacetGateFlyer *flyer = context;
+    TRY(facet_gate_check_policy(flyer->world, flyer->policy));
+    PolicyPilot *pilot = calloc(1, sizeof *pilot);
+    if (!pilot) return status_fail("out of memory for a pilot");
+    pilot->flyer = flyer;
+    FacetStatus status = prepare(pilot);
+    if (status.ok)
+        *out = (FacetGatePilot){.plan = plan, .context = pilot, .sees = true};
+    else
+        destroy(pilot);
+    return status;
+}
+
+static void release(FacetGatePilot *pilot, void *context)
+{
+    (void)context;
+    destroy(pilot->context);
+}
+
+FacetGateCrew facet_gate_flyer_crew(FacetGateFlyer *flyer)
+{
+    if (!flyer->policy) return facet_gate_expert_crew(flyer->world);
+    return (FacetGateCrew){.make = make, .release = release, .context = flyer};
+}

@@ -1,0 +1,17 @@
+// Pictures as PNG files.
+#ifndef FACET_BASE_PNG_H
+#define FACET_BASE_PNG_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The bytes of the file for height rows of width pixels of red, green and blue; the caller frees
+// them.
+FacetStatus png_encode(uint8_t **bytes, size_t *size, const uint8_t *rgb, int width, int height);
+
+// Writes such a file, atomically.
+FacetStatus png_write(const char *path, const uint8_t *rgb, int width, int height);
+
+#endif

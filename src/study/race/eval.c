@@ -1,0 +1,98 @@
+// Evaluation of policies on the race study (see facet/eval.h).
+#include "race/eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                     const FacetPolicySampling *sampling, int seeds, FacetProgress *progress)
+{
+    *run = (EvalRun){.seeds = seeds};
+    size_t room = (size_t)facet_race_task_max(race);
+    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
+    run->results = calloc(room * (size_t)seeds, sizeof *run->results);
+    FacetStatus status =
+        tasks && run->results ? status_ok() : status_fail("out of memory for flights");
+    if (status.ok) run->tasks = facet_race_feasible_tasks(tasks, race);
+    for (int k = 0; k < seeds && status.ok; k++) {
+        uint64_t seed = sampling->seed + (uint64_t)k;
+        FacetPolicyPlanner *planner;
+        status = facet_policy_planner_create(&planner, policy, race, sampling, tasks, run->tasks,
+                                             &seed, 1);
+        if (!status.ok) break;
+        FacetPlanner fly = facet_planner_from_policy(planner);
+        status = facet_race_fly_all(&run->results[k * run->tasks], race, &fly, tasks, run->tasks,
+                                    seed, 0.0, NULL);
+        facet_policy_planner_destroy(planner);
+        facet_progress_add(progress, 1, NULL);
+    }
+    free(tasks);
+    if (!status.ok) eval_run_free(run);
+    return status;
+}
+
+void eval_run_free(EvalRun *run)
+{
+    free(run->results);
+    *run = (EvalRun){0};
+}
+
+const FacetRaceResult *eval_result(const EvalRun *run, int seed, int task)
+{
+    return &run->results[seed * run->tasks + task];
+}
+
+FacetRaceTotals eval_totals(const EvalRun *run, int seed)
+{
+    return facet_race_totals(eval_result(run, seed, 0), run->tasks);
+}
+
+FacetRaceTotals eval_totals_all(const EvalRun *run)
+{
+    return facet_race_totals(run->results, run->tasks * run->seeds);
+}
+
+double eval_error(const EvalRun *run, int seed)
+{
+    double sum = 0.0;
+    for (int t = 0; t < run->tasks; t++) sum += eval_result(run, seed, t)->error;
+    return run->tasks > 0 ? sum / run->tasks : 0.0;
+}
+
+double eval_speed(const EvalRun *run, int task)
+{
+    double sum = 0.0;
+    for (int k = 0; k < run->seeds; k++) sum += eval_result(run, k, task)->speed_generated;
+    return sum / run->seeds;
+}
+
+FacetRaceTally eval_task_tally(const EvalRun *run, int task)
+{
+    FacetRaceTally tally = {0};
+    for (int k = 0; k < run->seeds; k++) {
+        const FacetFlight *flight = &eval_result(run, k, task)->flight;
+        tally.passed += flight->passed;
+        tally.gates += flight->gate_count;
+    }
+    return tally;
+}
+
+double eval_task_spread(const EvalRun *run, int task)
+{
+    FacetRaceTally all = eval_task_tally(run, task);
+    double mean = (double)all.passed / all.gates, sum = 0.0;
+    for (int k = 0; k < run->seeds; k++) {
+        const FacetFlight *flight = &eval_result(run, k, task)->flight;
+        double apart = (double)flight->passed / flight->gate_count - mean;
+        sum += apart * apart;
+    }
+    return run->seeds > 1 ? sqrt(sum / (run->seeds - 1)) : 0.0;
+}
+
+const char *eval_method(const FacetPolicy *policy)
+{
+    FacetPolicyMethod method = policy_method(policy);
+    if (method == FACET_POLICY_FACTORED && policy_record(policy)->composed_weight > 0.0)
+        return "ours";
+    return facet_policy_method_name(method);
+}

@@ -1,0 +1,40 @@
+// Evaluation of policies on the race study, for the paper's tables.
+#ifndef FACET_RACE_EVAL_H
+#define FACET_RACE_EVAL_H
+
+#include "policy/policy.h"
+
+#include <facet_study/race.h>
+
+// One way to plan, flown on every feasible task for several seeds.
+typedef struct EvalRun {
+    int tasks, seeds;
+    FacetRaceResult *results; // [seeds][tasks]
+} EvalRun;
+
+// Plans with a policy and flies. Seed k is `seed + k`.
+FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                     const FacetPolicySampling *sampling, int seeds, FacetProgress *progress);
+void eval_run_free(EvalRun *run);
+
+const FacetRaceResult *eval_result(const EvalRun *run, int seed, int task);
+
+// Totals of one seed, and of all seeds together.
+FacetRaceTotals eval_totals(const EvalRun *run, int seed);
+FacetRaceTotals eval_totals_all(const EvalRun *run);
+
+// Mean over the tasks of one seed of the distance from the expert's path, m.
+double eval_error(const EvalRun *run, int seed);
+
+// Means of the generated speed of one task over the seeds, m/s, and the gates passed in all seeds.
+double eval_speed(const EvalRun *run, int task);
+FacetRaceTally eval_task_tally(const EvalRun *run, int task);
+
+// The standard deviation over the seeds of the share of gates passed in one task; 0 for one seed.
+double eval_task_spread(const EvalRun *run, int task);
+
+// The row of the paper's comparison that a policy belongs to: "baseline", "knet", "factored",
+// "ours" (factored with the composed loss) or "oracle".
+const char *eval_method(const FacetPolicy *policy);
+
+#endif

@@ -1,0 +1,239 @@
+// The race study: a course with its speed map, planners, flights and their totals.
+#include "base/pool.h"
+#include "base/status.h"
+#include "factor/factor.h"
+
+#include <facet_study/race.h>
+#include <stdlib.h>
+
+static FacetStatus make_factors(FacetRace *race)
+{
+    const FacetCourse *course = race->course;
+    TRY(facet_factor_space_create(&race->factors));
+    TRY(factor_space_add_factor(race->factors, "track"));
+    for (int i = 0; i < course->track_count; i++)
+        TRY(factor_space_add_value(race->factors, 0, course->tracks[i].name));
+    TRY(factor_space_add_factor(race->factors, "size"));
+    for (int i = 0; i < course->opening_count; i++)
+        TRY(factor_space_add_value(race->factors, 1, course->openings[i].name));
+    return status_ok();
+}
+
+static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
+{
+    FacetQuadParams params = facet_quad_params_default();
+    if (options->quad) TRY(facet_quad_params_load(&params, options->quad));
+    race->model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    TRY(facet_control_preset(&race->preset, options->preset ? options->preset : "race"));
+    TRY(facet_course_load(&race->course, options->courses));
+    TRY(make_factors(race));
+    TRY(facet_pool_create(&race->pool, options->threads));
+    FacetProgress *progress =
+        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
+    FacetStatus status = facet_speed_map_create(&race->speeds, race->course, &race->model,
+                                                &race->preset, race->pool, progress);
+    facet_progress_end(progress);
+    return status;
+}
+
+FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options)
+{
+    *out = NULL;
+    FacetRace *race = calloc(1, sizeof *race);
+    if (!race) return status_fail("out of memory for a race study");
+    FacetStatus status = open_parts(race, options);
+    if (!status.ok) {
+        facet_race_close(race);
+        return status;
+    }
+    *out = race;
+    return status;
+}
+
+void facet_race_close(FacetRace *race)
+{
+    if (!race) return;
+    facet_speed_map_destroy(&race->speeds);
+    facet_pool_destroy(race->pool);
+    facet_factor_space_destroy(race->factors);
+    facet_course_destroy(race->course);
+    free(race);
+}
+
+int facet_race_task_max(const FacetRace *race)
+{
+    return race->course->track_count * race->course->opening_count;
+}
+
+int facet_race_feasible_tasks(FacetCourseTask *tasks, const FacetRace *race)
+{
+    int count = 0;
+    for (int track = 0; track < race->course->track_count; track++)
+        for (int opening = 0; opening < race->course->opening_count; opening++) {
+            FacetCourseTask task = {track, opening};
+            if (facet_speed_map_at(&race->speeds, task)->feasible) tasks[count++] = task;
+        }
+    return count;
+}
+
+int facet_race_feasible_count(const FacetRace *race)
+{
+    int count = 0;
+    for (int i = 0; i < facet_race_task_max(race); i++) count += race->speeds.cells[i].feasible;
+    return count;
+}
+
+double facet_race_reference_speed(const FacetRace *race, FacetCourseTask task)
+{
+    return facet_speed_map_at(&race->speeds, task)->speed;
+}
+
+FacetFlightSetup facet_race_setup(const FacetRace *race, FacetCourseTask task)
+{
+    return (FacetFlightSetup){
+        .model = &race->model,
+        .preset = &race->preset,
+        .arena = &race->course->arena,
+        .track = &race->course->tracks[task.track],
+        .half_width = race->course->openings[task.opening].half_width,
+    };
+}
+
+FacetFactorTask facet_race_factor_task(FacetCourseTask task)
+{
+    FacetFactorTask out = facet_factor_task_null();
+    out.value[0] = task.track;
+    out.value[1] = task.opening;
+    return out;
+}
+
+// ---- Planners ---------------------------------------------------------------------------------
+
+static FacetStatus plan_as_expert(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                                  FacetCourseTask task, uint64_t seed, void *context)
+{
+    (void)seed, (void)context;
+    const FacetTrack *track = &race->course->tracks[task.track];
+    return facet_expert_chunk(chunk, track, track->points[0],
+                              facet_race_reference_speed(race, task));
+}
+
+FacetPlanner facet_race_expert(void)
+{
+    return (FacetPlanner){.name = "expert", .plan = plan_as_expert};
+}
+
+// ---- Flights ----------------------------------------------------------------------------------
+
+// Flies a plan and measures how far the flown path lies from another one, step by step.
+static FacetFlight fly_beside(double *mean_distance, FacetFlightTrace *trace,
+                              const FacetFlightSetup *setup, const FacetReference *plan,
+                              const FacetReference *beside, FacetQuadState start)
+{
+    FacetFlightRun run;
+    FacetCarrot follower = {0};
+    double sum = 0.0;
+    facet_flight_begin(&run, setup, plan, start);
+    facet_flight_record(trace, &run);
+    while (facet_flight_step(&run)) {
+        facet_flight_record(trace, &run);
+        double reach = follower.arc + setup->preset->carrot.window;
+        follower = facet_carrot_locate(beside, run.state.pos_world, follower.arc, reach);
+        sum += follower.distance;
+    }
+    *mean_distance = run.flight.steps > 0 ? sum / (double)run.flight.steps : 0.0;
+    return facet_flight_result(&run);
+}
+
+FacetStatus facet_race_fly_traced(FacetRaceResult *result, FacetFlightTrace *trace,
+                                  const FacetRace *race, const FacetPlanner *planner,
+                                  FacetCourseTask task, uint64_t seed, double gusts)
+{
+    FacetKeypoint expert[FACET_CHUNK_KEYPOINTS];
+    FacetReference plan, truth;
+    FacetFlightSetup setup = facet_race_setup(race, task);
+    *result = (FacetRaceResult){.task = task,
+                                .held_out = facet_course_is_held_out(race->course, task),
+                                .seed = seed,
+                                .speed_reference = facet_race_reference_speed(race, task)};
+    TRY(plan_as_expert(expert, race, task, seed, NULL));
+    TRY(facet_reference_from_chunk(&truth, expert));
+    TRY(planner->plan(result->plan, race, task, seed, planner->context));
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        result->speed_generated += result->plan[i].speed / FACET_CHUNK_KEYPOINTS;
+    FacetStatus planned = facet_reference_from_chunk(&plan, result->plan);
+    if (!planned.ok) { // a plan that nothing can fly is a flight that crashed at once
+        result->flight = (FacetFlight){.end = FACET_FLIGHT_CRASHED,
+                                       .crash = FACET_CRASH_NONFINITE,
+                                       .gate_count = setup.track->gate_count};
+        return status_ok();
+    }
+    setup.gusts =
+        (FacetGusts){.speed = gusts,
+                     .time = 1.0,
+                     .seed = seed,
+                     .stream = (uint64_t)(task.track * race->speeds.openings + task.opening)};
+    result->flight = fly_beside(&result->error, trace, &setup, &plan, &truth,
+                                facet_flight_start(&race->model, &truth, result->speed_reference));
+    return status_ok();
+}
+
+FacetStatus facet_race_fly(FacetRaceResult *result, const FacetRace *race,
+                           const FacetPlanner *planner, FacetCourseTask task, uint64_t seed,
+                           double gusts)
+{
+    return facet_race_fly_traced(result, NULL, race, planner, task, seed, gusts);
+}
+
+typedef struct FlyWork {
+    FacetRaceResult *results;
+    FacetStatus *statuses;
+    const FacetRace *race;
+    const FacetPlanner *planner;
+    const FacetCourseTask *tasks;
+    uint64_t seed;
+    double gusts;
+    FacetProgress *progress;
+} FlyWork;
+
+static void fly_one(void *context, int index, int worker)
+{
+    (void)worker;
+    const FlyWork *work = context;
+    work->statuses[index] = facet_race_fly(&work->results[index], work->race, work->planner,
+                                           work->tasks[index], work->seed, work->gusts);
+    facet_progress_add(work->progress, 1, NULL);
+}
+
+FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
+                               const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
+                               uint64_t seed, double gusts, FacetProgress *progress)
+{
+    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
+    if (!statuses) return status_fail("out of memory for %d flights", count);
+    FlyWork work = {results, statuses, race, planner, tasks, seed, gusts, progress};
+    pool_for(race->pool, count, fly_one, &work);
+    FacetStatus status = status_ok();
+    for (int i = count - 1; i >= 0; i--)
+        if (!statuses[i].ok) status = statuses[i];
+    free(statuses);
+    return status;
+}
+
+static void tally_add(FacetRaceTally *tally, const FacetFlight *flight)
+{
+    tally->passed += flight->passed;
+    tally->gates += flight->gate_count;
+}
+
+FacetRaceTotals facet_race_totals(const FacetRaceResult *results, int count)
+{
+    FacetRaceTotals totals = {0};
+    for (int i = 0; i < count; i++) {
+        const FacetFlight *flight = &results[i].flight;
+        tally_add(&totals.all, flight);
+        tally_add(results[i].held_out ? &totals.held_out : &totals.training, flight);
+        totals.crashes += flight->end == FACET_FLIGHT_CRASHED;
+    }
+    return totals;
+}

@@ -1,0 +1,117 @@
+// The single-gate study in the page's data, and a page of it alone.
+#include "math/statistics.h"
+#include "report/document.h"
+#include "report/gate_study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double decimals(double value, double unit) { return round(value * unit) / unit; }
+
+static void set_counts(Json *out, const StudyCounts *counts)
+{
+    bool known = counts->trials > 0;
+    Interval rate = wilson_interval(counts->ends[FACET_GATE_SUCCESS], counts->trials);
+    json_set_number(out, "trials", known ? counts->trials : nan(""));
+    json_set_number(out, "success", known ? counts->ends[FACET_GATE_SUCCESS] : nan(""));
+    json_set_number(out, "crash", known ? counts->ends[FACET_GATE_CRASH] : nan(""));
+    json_set_number(out, "timeout", known ? counts->ends[FACET_GATE_TIMEOUT] : nan(""));
+    json_set_number(out, "low", known ? rate.low : nan(""));
+    json_set_number(out, "high", known ? rate.high : nan(""));
+}
+
+static Json *document_shown(const GateStudy *study, const StudyFlight *flight)
+{
+    static const char *const ends[] = {"success", "crash", "timeout"};
+    Json *out = json_object();
+    json_set_string(out, "color", flight->color);
+    json_set_string(out, "gate", study->gates[flight->gate].name);
+    json_set_string(out, "side", flight->side);
+    json_set_string(out, "end", ends[flight->end]);
+    json_set_number(out, "duration", decimals(flight->duration, 1e3));
+    return out;
+}
+
+static Json *document_frames(const GateStudy *study, const StudyVenue *venue)
+{
+    Json *out = json_array();
+    if (venue->shown < 0) return out;
+    const StudyFlight *flight = &study->flights[venue->shown];
+    for (int i = 0; i < STUDY_FRAMES; i++) {
+        FacetVec3 at = study_position(flight, venue->times[i]);
+        Json *frame = json_object();
+        json_set_number(frame, "time", decimals(venue->times[i], 1e3));
+        json_set_number(frame, "distance",
+                        decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3));
+        json_set_string(frame, "png", venue->frames[i]);
+        json_push(out, frame);
+    }
+    return out;
+}
+
+static Json *document_venue(const GateStudy *study, int index)
+{
+    const StudyVenue *venue = &study->venues[index];
+    char id[STUDY_ID];
+    Json *out = json_object();
+    study_figure_id(id, study, index);
+    json_set_string(out, "name", venue->name);
+    json_set_bool(out, "held_out", venue->held_out);
+    set_counts(out, &venue->counts);
+    json_set_string(out, "figure", id);
+    if (venue->shown >= 0)
+        json_set(out, "shown", document_shown(study, &study->flights[venue->shown]));
+    json_set(out, "frames", document_frames(study, venue));
+    return out;
+}
+
+// A file as a reader of the page may know it: folders of one machine say nothing on another.
+static const char *shown_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return path[0] == '/' ? name + 1 : path;
+}
+
+Json *document_gate(const Report *report)
+{
+    JsonRef root = input_root(report, INPUT_GATE);
+    Json *out = json_object(), *venues = json_array();
+    json_set_string(out, "policy", shown_file(input_text(&root, "policy")));
+    json_set_string(out, "mode", input_text(&root, "mode"));
+    for (int i = 0; i < report->gate->venue_count; i++)
+        json_push(venues, document_venue(report->gate, i));
+    json_set(out, "venues", venues);
+    return out;
+}
+
+// ---- Without a file -----------------------------------------------------------------------------
+
+FacetStatus report_set_gate(Report *report, const Json *gate)
+{
+    ReportInput *input = &report->inputs[INPUT_GATE];
+    gate_study_free(report->gate);
+    json_free(input->document);
+    *input = (ReportInput){.path = "this run"};
+    char *text = json_line(gate); // a copy in which every number can be read again
+    FacetStatus status = json_parse(&input->document, text, input->path);
+    free(text);
+    report->gate = status.ok ? gate_study_read(report) : NULL;
+    return status;
+}
+
+FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSetup *setup)
+{
+    ReportSetup alone = *setup;
+    alone.no_gate_file = true;
+    Report *report;
+    TRY(report_open(&report, NULL, &alone));
+    FacetStatus status = report_set_gate(report, gate);
+    if (status.ok) {
+        Json *document = report_document(report);
+        status = report_write_page(path, document);
+        json_free(document);
+    }
+    report_close(report);
+    return status;
+}

@@ -1,0 +1,189 @@
+// Reading results that may be incomplete (see input.h).
+#include "report/input.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *id, *file;
+} kinds[INPUT_KINDS] = {
+    [INPUT_RACE] = {"race", "race.json"},
+    [INPUT_EVAL] = {"eval", "eval.json"},
+    [INPUT_CERTIFY] = {"certify", "certify.json"},
+    [INPUT_VERIFY] = {"verify", "verify.json"},
+    [INPUT_GATE] = {"gate", "gate.json"},
+    [INPUT_GATE_STUDY] = {"gate-study", "gate-study.json"},
+};
+
+const char *input_name(InputKind kind) { return kinds[kind].id; }
+
+void report_note(Report *report, const char *format, ...)
+{
+    char line[REPORT_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    text_clean(line);
+    for (int i = 0; i < report->note_count; i++)
+        if (strcmp(report->notes[i], line) == 0) return;
+    if (report->note_count == REPORT_NOTES_MAX) return;
+    if (report->note_count == REPORT_NOTES_MAX - 1)
+        snprintf(line, sizeof line, "and more of the same kind");
+    memcpy(report->notes[report->note_count++], line, sizeof line);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+// Replaces the words NaN, Infinity and -Infinity, which some writers of JSON use and JSON does not
+// know, by null. Returns how many there were; the text has room for it.
+static int replace_non_finite(char *out, const char *in)
+{
+    static const char *const words[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
+    int count = 0;
+    bool quoted = false;
+    while (*in) {
+        if (quoted && *in == '\\' && in[1]) {
+            *out++ = *in++;
+        } else if (*in == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            size_t length = 0;
+            for (size_t i = 0; i < sizeof words / sizeof *words && !length; i++)
+                if (strncmp(in, words[i], strlen(words[i])) == 0) length = strlen(words[i]);
+            if (length) {
+                memcpy(out, "null", 4);
+                out += 4;
+                in += length;
+                count++;
+                continue;
+            }
+        }
+        *out++ = *in++;
+    }
+    *out = '\0';
+    return count;
+}
+
+static FacetStatus read_document(Report *report, ReportInput *input, const char *path)
+{
+    char *text;
+    size_t size;
+    TRY(file_read(&text, &size, path));
+    char *clean = malloc(2 * size + 1); // "NaN" grows by one letter
+    FacetStatus status = clean ? status_ok() : status_fail("%s: out of memory", input->path);
+    if (status.ok && strlen(text) != size)
+        status = status_fail("%s: expected JSON text, found a zero byte", input->path);
+    if (status.ok) {
+        int count = replace_non_finite(clean, text);
+        status = json_parse(&input->document, clean, input->path);
+        if (status.ok && count > 0)
+            report_note(report, "%s: %d %s not a number (NaN or infinite) and left out",
+                        input->path, count, count == 1 ? "value is" : "values are");
+    }
+    free(clean);
+    free(text);
+    JsonRef root = json_root(input->document, input->path);
+    if (status.ok && !json_is_object(&root)) status = json_wrong(&root, "an object");
+    return status;
+}
+
+// Where a file stands when nobody names it: a run's own in out/, the study's among what ships.
+static bool default_place(char path[FILE_PATH_MAX], char shown[FILE_PATH_MAX], InputKind kind)
+{
+    const char *below = kind == INPUT_RACE ? "out" : "results";
+    char folder[FILE_PATH_MAX] = "out";
+    if (kind != INPUT_RACE && !file_shipped(folder, below).ok) return false;
+    snprintf(path, FILE_PATH_MAX, "%.900s/%s", folder, kinds[kind].file);
+    snprintf(shown, FILE_PATH_MAX, "%s/%s", below, kinds[kind].file);
+    return access(path, F_OK) == 0;
+}
+
+FacetStatus input_read(Report *report, InputKind kind, const ReportSetup *setup)
+{
+    ReportInput *input = &report->inputs[kind];
+    char path[FILE_PATH_MAX];
+    if (setup->files[kind]) {
+        snprintf(input->path, sizeof input->path, "%s", setup->files[kind]);
+        return read_document(report, input, setup->files[kind]);
+    }
+    bool given =
+        (kind == INPUT_RACE && setup->no_race_file) || (kind == INPUT_GATE && setup->no_gate_file);
+    bool wanted = !setup->no_defaults && !given;
+    if (wanted && default_place(path, input->path, kind)) return read_document(report, input, path);
+    input->path[0] = '\0';
+    return status_ok();
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+JsonRef input_root(const Report *report, InputKind kind)
+{
+    return json_root(report->inputs[kind].document, report->inputs[kind].path);
+}
+
+JsonRef input_member(const JsonRef *at, const char *key)
+{
+    JsonRef out = {.file = at->file};
+    if (at->node && json_is_object(at) && json_has(at, key) && json_member(&out, at, key).ok)
+        return out;
+    return (JsonRef){.file = at->file};
+}
+
+JsonRef input_element(const JsonRef *at, int index)
+{
+    JsonRef out;
+    return json_element(&out, at, index).ok ? out : (JsonRef){.file = at->file};
+}
+
+int input_length(const JsonRef *at)
+{
+    int length = 0;
+    return at->node && json_length(&length, at).ok ? length : 0;
+}
+
+double input_number(Report *report, const JsonRef *at, const char *key)
+{
+    double value;
+    JsonRef member = input_member(at, key);
+    if (!member.node || json_is_null(&member)) return nan("");
+    if (json_number(&value, &member, -INFINITY, INFINITY).ok) return value;
+    report_note(report, "%s: %s: not a finite number, left out", member.file, member.path);
+    return nan("");
+}
+
+const char *input_text(const JsonRef *at, const char *key)
+{
+    JsonRef member = input_member(at, key);
+    const char *text = member.node ? json_chars(&member) : NULL;
+    return text ? text : "";
+}
+
+bool input_flag(const JsonRef *at, const char *key)
+{
+    JsonRef member = input_member(at, key);
+    return member.node && json_is_true(&member);
+}
+
+InputOrigin input_origin(Report *report, InputKind kind)
+{
+    JsonRef root = input_root(report, kind);
+    return (InputOrigin){
+        .path = report->inputs[kind].path,
+        .command = input_text(&root, "command"),
+        .version = input_text(&root, "version"),
+        .seed = input_number(report, &root, "seed"),
+    };
+}
+
+bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at)
+{
+    const FacetCourse *course = report->race->course;
+    return facet_course_find_track(&task->track, course, input_text(at, "track")).ok &&
+           facet_course_find_opening(&task->opening, course, input_text(at, "size")).ok;
+}

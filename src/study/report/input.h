@@ -1,0 +1,38 @@
+// Reading results that may be incomplete: what is missing or no number becomes NaN, with a note.
+#ifndef FACET_REPORT_INPUT_H
+#define FACET_REPORT_INPUT_H
+
+#include "report/report.h"
+
+// Adds a sentence about what was wrong with the inputs; one that is there already is not repeated.
+void report_note(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+FacetStatus input_read(Report *report, InputKind kind, const ReportSetup *setup);
+
+const char *input_name(InputKind kind); // "eval"
+
+// The document's root; its node is NULL when there is no document.
+JsonRef input_root(const Report *report, InputKind kind);
+
+// A member, or a ref without a node. `at` may have none itself.
+JsonRef input_member(const JsonRef *at, const char *key);
+JsonRef input_element(const JsonRef *at, int index);
+int input_length(const JsonRef *at); // 0 when it is no list or object
+
+// A member that is a finite number, or NaN. null stands for a number that does not exist; anything
+// else that is there and is no number is noted.
+double input_number(Report *report, const JsonRef *at, const char *key);
+const char *input_text(const JsonRef *at, const char *key); // "" when there is none
+bool input_flag(const JsonRef *at, const char *key);
+
+// What made a file, for tables: text or NaN/"" where it does not tell.
+typedef struct InputOrigin {
+    const char *path, *command, *version;
+    double seed;
+} InputOrigin;
+InputOrigin input_origin(Report *report, InputKind kind);
+
+// The task that an object names by its members track and size. False when the course has none.
+bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at);
+
+#endif

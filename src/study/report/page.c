@@ -1,0 +1,102 @@
+// The page with its data in it. The page is web/page.html, which the assembler puts into the
+// library.
+#include "base/required.h"
+#include "base/text.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// clang-format off
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        ".hidden facet_page_begin\n"
+        ".global facet_page_begin\n"
+        "facet_page_begin:\n"
+        ".incbin \"" FACET_PAGE "\"\n"
+        ".byte 0\n"
+        ".previous\n");
+// clang-format on
+extern const char facet_page_begin[]; // a text: it ends with a zero
+
+static const char data_opens[] = "<script type=\"application/json\" id=\"facet-data\">";
+static const char data_closes[] = "</script>";
+
+// Writes JSON so that nothing in it can end the script element that holds it or open a comment:
+// <, > and & occur only inside strings, where \u003c means the same. Bytes that are no UTF-8 become
+// question marks.
+static void write_escaped(FILE *out, const char *json)
+{
+    while (*json) {
+        int length = text_character(json);
+        if (length == 0)
+            fputc('?', out), json++;
+        else if (strchr("<>&", *json))
+            fprintf(out, "\\u%04x", (unsigned)*json++);
+        else
+            fwrite(json, 1, (size_t)length, out), json += length;
+    }
+}
+
+// A stream into memory, and its contents once it is closed.
+typedef struct Memory {
+    FILE *stream;
+    char *text;
+    size_t size;
+} Memory;
+
+static FacetStatus memory_write(Memory *memory, const char *path)
+{
+    bool complete = fclose(memory->stream) == 0;
+    FacetStatus status =
+        complete ? file_write(path, memory->text, memory->size) : status_fail("out of memory");
+    free(memory->text);
+    return status;
+}
+
+FacetStatus report_write_page(const char *path, const Json *document)
+{
+    const char *open = strstr(facet_page_begin, data_opens);
+    const char *close = open ? strstr(open, data_closes) : NULL;
+    if (!close) return status_fail("%s: the page has no place for its data", path);
+    open += strlen(data_opens);
+    Memory memory = {0};
+    memory.stream = required(open_memstream(&memory.text, &memory.size));
+    fwrite(facet_page_begin, 1, (size_t)(open - facet_page_begin), memory.stream);
+    char *json = json_line(document);
+    write_escaped(memory.stream, json);
+    free(json);
+    fputs(close, memory.stream);
+    return memory_write(&memory, path);
+}
+
+FacetStatus report_write_data(const char *path, const Json *document)
+{
+    Memory memory = {0};
+    memory.stream = required(open_memstream(&memory.text, &memory.size));
+    char *json = json_line(document);
+    write_escaped(memory.stream, json);
+    free(json);
+    fputc('\n', memory.stream);
+    return memory_write(&memory, path);
+}
+
+FacetStatus report_write_figures(const char *folder, const Json *document)
+{
+    TRY(file_make_folder(folder));
+    JsonRef root = json_root(document, "report"), figures, figure, member;
+    int count;
+    TRY(json_member(&figures, &root, "figures"));
+    TRY(json_length(&count, &figures));
+    for (int i = 0; i < count; i++) {
+        char id[64], path[FILE_PATH_MAX];
+        TRY(json_element(&figure, &figures, i));
+        if (!json_has(&figure, "svg")) continue;
+        TRY(json_member_string(id, sizeof id, &figure, "id"));
+        TRY(json_member(&member, &figure, "svg"));
+        const char *svg = json_chars(&member);
+        snprintf(path, sizeof path, "%.900s/%s.svg", folder, id);
+        TRY(file_write(path, svg, strlen(svg)));
+    }
+    return status_ok();
+}

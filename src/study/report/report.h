@@ -1,0 +1,154 @@
+// A report: results gathered from files and flights, and written as one page.
+//
+// It holds flights of every method on every task, the way of the default policy's plans from noise,
+// and the documents that `facet race`, `facet eval` and `facet certify` wrote, as far as they are
+// there; and the single-gate study of `facet gate`, which may also stand alone. docs/report.md
+// describes what the page gets.
+#ifndef FACET_REPORT_REPORT_H
+#define FACET_REPORT_REPORT_H
+
+#include "base/file.h"
+#include "base/json.h"
+
+#include <facet_study/race.h>
+#include <stdio.h>
+
+// ---- Methods ------------------------------------------------------------------------------------
+
+enum { REPORT_METHODS = 8 };
+
+// The methods of the comparison, in the paper's order, with how they are drawn.
+typedef struct ReportMethod {
+    const char *id, *name, *short_name;
+    const char *description;  // one sentence for a newcomer
+    const char *paper;        // the key of paper_totals, or NULL
+    const char *light, *dark; // colours
+    const char *dash;         // SVG dash pattern, empty for a solid line
+    double width;             // px
+    bool shown;               // at first, in the viewer
+} ReportMethod;
+
+extern const ReportMethod report_methods[REPORT_METHODS];
+enum { METHOD_EXPERT = 0 };
+
+// The index of a method's id, or -1.
+int report_method(const char *id);
+
+// ---- Files --------------------------------------------------------------------------------------
+
+typedef enum InputKind {
+    INPUT_RACE,
+    INPUT_EVAL,
+    INPUT_CERTIFY,
+    INPUT_VERIFY, // of facet fly --verify
+    INPUT_GATE,
+    INPUT_GATE_STUDY, // of facet gate study
+    INPUT_KINDS
+} InputKind;
+
+// A file of results.
+typedef struct ReportInput {
+    char path[FILE_PATH_MAX]; // as it is shown: a shipped file has no folders above "results"
+    Json *document;           // NULL when there is no file
+} ReportInput;
+
+// ---- A report -----------------------------------------------------------------------------------
+
+#define REPORT_RATE 25.0 // samples of a flight a second
+
+typedef struct ReportFlight {
+    bool flown;
+    FacetRaceResult result;
+    int samples;
+    double *positions; // [samples][3], m
+    double *attitudes; // [samples][4], w x y z, body to world
+    double *speeds;    // [samples], m/s
+} ReportFlight;
+
+// The way of one method's plans from noise.
+typedef struct ReportDenoising {
+    int method, steps, count;
+    FacetCourseTask *tasks; // [count]
+    double *levels;         // [steps + 1], standard deviation of the noise left
+    double *path;           // [steps + 1][count][32][4]
+} ReportDenoising;
+
+enum { REPORT_NOTES_MAX = 40, REPORT_NOTE_SIZE = 256 };
+
+struct GateStudy;
+
+typedef struct Report {
+    const FacetRace *race;         // NULL: of the single-gate study alone
+    const char *version, *command; // of the program that makes the report
+    uint64_t seed;                 // of the flights computed here
+    ReportInput inputs[INPUT_KINDS];
+    struct GateStudy *gate;              // NULL without results of facet gate
+    int task_count;                      // pairs of a track and an opening
+    ReportFlight *flights;               // [REPORT_METHODS][task_count]
+    const char *origins[REPORT_METHODS]; // "race", "eval" or "flights": where the plans come from
+    ReportDenoising denoising;           // count 0 for none
+    int note_count;
+    char notes[REPORT_NOTES_MAX][REPORT_NOTE_SIZE]; // what was wrong with the inputs
+} Report;
+
+typedef struct ReportSetup {
+    const char *files[INPUT_KINDS]; // named by the user; NULL takes the default place
+    bool no_defaults;               // NULL takes none: the study is not the shipped one
+    bool no_race_file;              // the race is not read from a file
+    bool no_gate_file;              // nor are the flights through single gates
+    const char *version, *command;
+    uint64_t seed;
+} ReportSetup;
+
+// Reads the files, flies the expert and the plans that the files hold. A file that is named and
+// cannot be read, or is not JSON, fails. The race must outlive the report. Without a race the
+// report is of the single-gate study alone, and no file of races is read.
+FacetStatus report_open(Report **report, const FacetRace *race, const ReportSetup *setup);
+void report_close(Report *report);
+
+bool report_has_method(const Report *report, int method);
+const ReportFlight *report_flight(const Report *report, int method, FacetCourseTask task);
+int report_task_index(const Report *report, FacetCourseTask task);
+
+// The method that stands for Facet's factored policy, or the expert when no policy flew.
+int report_main_method(const Report *report);
+
+// Takes the plans of results as those of a method, in place of what it had, and flies them.
+FacetStatus report_add_results(Report *report, int method, const FacetRaceResult *results,
+                               int count);
+
+// Samples plans of a policy for the tasks that it knows and flies them, unless the report has that
+// method already; with `denoising` keeps their way from noise. Does nothing when it knows no task.
+FacetStatus report_add_policy(Report *report, const FacetPolicy *policy, FacetPolicyMode mode,
+                              bool denoising);
+
+// Makes room for the way of a policy's plans for these tasks, which sampling with `how` then fills.
+// Free it also when this fails.
+FacetStatus report_denoising_begin(ReportDenoising *out, const FacetPolicy *policy,
+                                   FacetPolicySampling *how, const FacetCourseTask *tasks,
+                                   int count);
+
+// Gives the report the way of a method's plans from noise. It takes what `denoising` points to.
+void report_set_denoising(Report *report, ReportDenoising denoising);
+void report_denoising_free(ReportDenoising *denoising);
+
+// The method that a policy with a mode is.
+int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode);
+
+// Takes the results of facet gate from its document instead of a file. The document stays the
+// caller's.
+FacetStatus report_set_gate(Report *report, const Json *gate);
+
+// Writes a page of the single-gate study alone: the flights of the document that facet gate makes,
+// and the tables of the study that ships with Facet.
+FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSetup *setup);
+
+// All of the page's data. Reading it may add notes.
+Json *report_document(Report *report);
+
+// Writes the page with a document in it, the document alone, and its figures into a folder.
+FacetStatus report_write_page(const char *path, const Json *document);
+FacetStatus report_write_data(const char *path, const Json *document);
+FacetStatus report_write_figures(const char *folder, const Json *document);
+
+#endif

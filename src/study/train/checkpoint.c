@@ -1,0 +1,256 @@
+// Checkpoints of a training run and the log of its losses (see policy/training.h).
+//
+// A checkpoint holds, beside the settings, the number of the network that is being trained and of
+// its updates so far, the weights, moments and moving average of that network, and the finished
+// weights of those before it. Random numbers and the order of the data follow from the update's
+// number. The rows of the log are on disk before a checkpoint is, so after any end of a run the log
+// has every row up to the checkpoint, and a resumed run drops those behind it.
+#include "train/training.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Checkpoints --------------------------------------------------------------------------------
+
+// All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
+// table, with a prefix before each name.
+enum { STATE_BLOCKS = 4 };
+static const char *const block_names[STATE_BLOCKS] = {"weights.", "m.", "v.", "average."};
+
+static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optimizer *optimizer)
+{
+    blocks[0] = params;
+    blocks[1] = optimizer->m;
+    blocks[2] = optimizer->v;
+    blocks[3] = optimizer->ema;
+}
+
+static void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
+                          const char *prefix)
+{
+    float *blocks[STATE_BLOCKS];
+    char name[SAFETENSORS_NAME_SIZE];
+    state_blocks(blocks, params, optimizer);
+    for (int b = 0; b < STATE_BLOCKS; b++) {
+        snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
+        policy_sources(sources + b * optimizer->table->count, optimizer->table, blocks[b],
+                       TENSOR_F32, name);
+    }
+}
+
+static FacetStatus state_read(float *params, Optimizer *optimizer, const Safetensors *file,
+                              const char *prefix)
+{
+    float *blocks[STATE_BLOCKS];
+    char name[SAFETENSORS_NAME_SIZE];
+    state_blocks(blocks, params, optimizer);
+    for (int b = 0; b < STATE_BLOCKS; b++) {
+        snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
+        TRY(policy_read_block(blocks[b], optimizer->table, file, name));
+    }
+    return status_ok();
+}
+
+static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network)
+{
+    char prefix[SAFETENSORS_NAME_SIZE];
+    policy_prefix(prefix, policy, network);
+    snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.200s", prefix);
+}
+
+static void checkpoint_set_number(Json *metadata, const char *key, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    json_set_string(metadata, key, text);
+}
+
+FacetStatus checkpoint_write(Training *t)
+{
+    const FacetPolicy *policy = t->policy;
+    const TensorTable *table = &policy->net->table;
+    int tensors = table->count, blocks = STATE_BLOCKS + t->network, count = blocks * tensors;
+    if (t->seer) count += STATE_BLOCKS * encoder_table(policy->encoder)->count;
+    if (fflush(t->log) != 0 || fsync(fileno(t->log)) != 0)
+        return status_fail("%s: cannot write: %s", t->csv, strerror(errno));
+    TensorSource *sources = calloc((size_t)count, sizeof *sources);
+    if (!sources) return status_fail("%s: out of memory", t->checkpoint);
+    state_sources(sources, t->trainer->params, t->trainer->optimizer, "");
+    for (int i = 0; i < t->network; i++) {
+        char prefix[SAFETENSORS_NAME_SIZE];
+        done_prefix(prefix, policy, i);
+        policy_sources(sources + (STATE_BLOCKS + i) * tensors, table, policy->params[i], TENSOR_F32,
+                       prefix);
+    }
+    if (t->seer)
+        state_sources(sources + blocks * tensors, t->seer->params, t->seer->optimizer,
+                      ENCODER_PREFIX);
+    Json *metadata = policy_metadata(policy, CHECKPOINT_FORMAT);
+    checkpoint_set_number(metadata, "at_network", t->network);
+    checkpoint_set_number(metadata, "at_update", (double)t->trainer->optimizer->updates);
+    checkpoint_set_number(metadata, "at_total", (double)t->total);
+    checkpoint_set_number(metadata, "at_tail", t->tail);
+    checkpoint_set_number(metadata, "at_losses", t->losses);
+    FacetStatus status = safetensors_write(t->checkpoint, metadata, sources, count);
+    free(sources);
+    return status;
+}
+
+// What may differ between a run and the one that it resumes.
+static bool may_differ(const char *key)
+{
+    static const char *const keys[] = {"train_command", "train_data", "facet_version",
+                                       "train_updates", "train_loss"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0) return true;
+    return false;
+}
+
+FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
+                               const char *format)
+{
+    Json *expected = policy_metadata(policy, format);
+    JsonRef root = json_root(expected, path), at;
+    int count = 0;
+    FacetStatus status = json_length(&count, &root);
+    for (int i = 0; i < count && status.ok; i++) {
+        status = json_element(&at, &root, i);
+        if (!status.ok || may_differ(json_key(&at))) continue;
+        const char *found = safetensors_metadata(file, json_key(&at));
+        if (found && strcmp(found, json_chars(&at)) == 0) continue;
+        status = status_fail("%s: expected the %s of this run, %.100s, found %.100s", path,
+                             json_key(&at), json_chars(&at), found ? found : "none");
+    }
+    json_free(expected);
+    PolicyRecord *record = &policy->record;
+    const char *command = safetensors_metadata(file, "train_command");
+    const char *data = safetensors_metadata(file, "train_data");
+    const char *version = safetensors_metadata(file, "facet_version");
+    if (command) snprintf(record->command, sizeof record->command, "%s", command);
+    if (data) snprintf(record->data, sizeof record->data, "%s", data);
+    if (version) snprintf(record->version, sizeof record->version, "%s", version);
+    return status;
+}
+
+static FacetStatus checkpoint_number(double *out, const Safetensors *file, const char *path,
+                                     const char *key, double max)
+{
+    const char *text = safetensors_metadata(file, key);
+    char *end;
+    *out = text ? strtod(text, &end) : -1.0;
+    if (text && end != text && !*end && *out >= 0.0 && *out <= max) return status_ok();
+    return status_fail("%s: %s: expected a number from 0 to %g, found '%.40s'", path, key, max,
+                       text ? text : "none");
+}
+
+static FacetStatus read_place(Training *t, const Safetensors *file, long *update)
+{
+    double network, updates;
+    TRY(checkpoint_matches(t->policy, file, t->checkpoint, CHECKPOINT_FORMAT));
+    TRY(checkpoint_number(&network, file, t->checkpoint, "at_network", t->policy->networks - 1));
+    TRY(checkpoint_number(&updates, file, t->checkpoint, "at_update", 1e15));
+    TRY(checkpoint_number(&t->tail, file, t->checkpoint, "at_tail", 1e300));
+    TRY(checkpoint_number(&t->losses, file, t->checkpoint, "at_losses", 1e300));
+    t->network = (int)network;
+    *update = (long)updates;
+    for (int i = 0; i < t->network; i++) {
+        char prefix[SAFETENSORS_NAME_SIZE];
+        done_prefix(prefix, t->policy, i);
+        TRY(policy_read_block(t->policy->params[i], &t->policy->net->table, file, prefix));
+    }
+    return status_ok();
+}
+
+FacetStatus checkpoint_read(Training *t, Safetensors **file, long *update)
+{
+    TRY(safetensors_read(file, t->checkpoint));
+    FacetStatus status = read_place(t, *file, update);
+    if (status.ok) return status;
+    safetensors_free(*file);
+    *file = NULL;
+    return status;
+}
+
+// A run of another length has another schedule. The number of epochs is among the settings, but
+// not that of the updates of a policy that sees.
+static FacetStatus check_length(const Training *t, const Safetensors *file, long update)
+{
+    double total = (double)t->total;
+    if (safetensors_metadata(file, "at_total"))
+        TRY(checkpoint_number(&total, file, t->checkpoint, "at_total", 1e15));
+    if ((long)total != t->total)
+        return status_fail("%s: expected a training of %ld updates, found one of %ld",
+                           t->checkpoint, t->total, (long)total);
+    long last = t->options->until ? t->options->until : t->total;
+    if (update > last)
+        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, last,
+                           update);
+    return status_ok();
+}
+
+FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long update)
+{
+    TRY(check_length(t, file, update));
+    TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
+    if (t->seer) {
+        TRY(state_read(t->seer->params, t->seer->optimizer, file, ENCODER_PREFIX));
+        t->seer->optimizer->updates = t->seer->frozen ? 0 : update;
+    }
+    t->trainer->optimizer->updates = update;
+    return status_ok();
+}
+
+// ---- The log ------------------------------------------------------------------------------------
+
+static const char header[] = "network,update,epoch,loss,denoise,composed,grad_norm,rate\n";
+
+// The length of the rows up to this network and update.
+static size_t rows_up_to(const char *text, int network, long update)
+{
+    const char *at = text;
+    if (strncmp(at, header, strlen(header)) != 0) return 0;
+    for (at += strlen(header);;) {
+        int row_network;
+        long row_update;
+        const char *end = strchr(at, '\n');
+        bool row = end && sscanf(at, "%d,%ld,", &row_network, &row_update) == 2;
+        if (!row || row_network > network || (row_network == network && row_update > update))
+            return (size_t)(at - text);
+        at = end + 1;
+    }
+}
+
+FacetStatus log_open(Training *t, int network, long update)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool resumed = network > 0 || update > 0;
+    if (resumed && file_read(&text, &size, t->csv).ok) size = rows_up_to(text, network, update);
+    FacetStatus status =
+        size > 0 ? file_write(t->csv, text, size) : file_write(t->csv, header, strlen(header));
+    free(text);
+    if (!status.ok) return status;
+    t->log = fopen(t->csv, "ab");
+    return t->log ? status_ok() : status_fail("%s: cannot open: %s", t->csv, strerror(errno));
+}
+
+FacetStatus log_row(Training *t, const TrainReport *report, long epoch)
+{
+    if (fprintf(t->log, "%d,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g\n", t->network, report->update, epoch,
+                report->loss, report->denoise, report->composed, report->grad_norm,
+                report->rate) < 0)
+        return status_fail("%s: cannot write: %s", t->csv, strerror(errno));
+    return status_ok();
+}
+
+FacetStatus log_close(Training *t)
+{
+    if (!t->log) return status_ok();
+    bool written = fflush(t->log) == 0 && fsync(fileno(t->log)) == 0;
+    int error = errno;
+    if (fclose(t->log) != 0 && written) written = false, error = errno;
+    t->log = NULL;
+    return written ? status_ok() : status_fail("%s: cannot write: %s", t->csv, strerror(error));
+}

@@ -1,0 +1,295 @@
+// What a training run does: the recipes, the options over them, and the demonstrations chosen.
+#include "base/text.h"
+#include "data/dataset.h"
+#include "factor/factor.h"
+#include "train/training.h"
+
+#include <facet_study/train.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- The numbers --------------------------------------------------------------------------------
+
+// Rates warm up linearly over `warmup` updates, or a tenth of the training if that is shorter, and
+// fall along a cosine to `rate_floor` of the peak.
+typedef struct Recipe {
+    const char *name;
+    int epochs, batch;
+    double rate, rate_floor;
+    long warmup;
+    double drop;          // probability that a factor is null
+    double drop_composed; // the same beside a composed loss
+    double temperature;   // of sampling
+    int sample_steps;
+    int draws;     // of noise a frame, for policies that see
+    double jitter; // strength of the change of a frame's colours
+    double knee;   // of the normalizer, in the data's units
+} Recipe;
+
+static const Recipe recipes[] = {
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0, 0.0},
+    // Section 4.1; warm-up of Diffusion Policy
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0, 0.0},
+    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.5, 0.5, 10, 2, 1.0, 1.0},
+};
+enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
+
+enum { NOISE_STEPS = 100 };
+
+// Sampling clips the clean sample a little outside the data's range of [-1, 1]: composition may
+// well leave that range by some, and an error at high noise is bounded all the same.
+static const double SAMPLE_CLIP = 1.5;
+
+// A network that predicts noise says nothing about the clean sample where there is only noise.
+static Spacing default_spacing(Prediction prediction)
+{
+    return prediction == PREDICT_EPSILON ? SPACING_LEADING : SPACING_TRAILING;
+}
+
+// ---- Options over the recipe --------------------------------------------------------------------
+
+static FacetStatus find_recipe(const Recipe **recipe, const char *name)
+{
+    const char *names[RECIPE_COUNT];
+    for (int i = 0; i < RECIPE_COUNT; i++) {
+        *recipe = &recipes[i];
+        names[i] = recipes[i].name;
+        if (!name || strcmp(name, names[i]) == 0) return status_ok();
+    }
+    char text[200];
+    text_unknown(text, sizeof text, "recipe", name, names, RECIPE_COUNT);
+    return status_fail("%s", text);
+}
+
+static FacetStatus probability(double *out, const char *text, size_t length)
+{
+    char word[32], *end;
+    snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), text);
+    *out = strtod(word, &end);
+    if (end == word || *end || !(*out >= 0.0 && *out <= 1.0))
+        return status_fail("drop: expected a probability from 0 to 1, found '%s'", word);
+    return status_ok();
+}
+
+// "0.1", or "track=0.1,size=0.3" over the values there already.
+static FacetStatus parse_drop(double *drop, const FacetFactorSpace *space, const char *text)
+{
+    if (!strchr(text, '=')) {
+        double all;
+        TRY(probability(&all, text, strlen(text)));
+        for (int f = 0; f < facet_factor_count(space); f++) drop[f] = all;
+        return status_ok();
+    }
+    while (*text) {
+        char name[FACET_FACTOR_NAME_SIZE];
+        size_t length = strcspn(text, ","), sign = strcspn(text, "=");
+        int factor;
+        if (sign >= length)
+            return status_fail("drop: expected FACTOR=PROBABILITY, found '%.*s'", (int)length,
+                               text);
+        snprintf(name, sizeof name, "%.*s", (int)(sign < sizeof name ? sign : sizeof name - 1),
+                 text);
+        TRY(facet_factor_find(&factor, space, name));
+        TRY(probability(&drop[factor], text + sign + 1, length - sign - 1));
+        text += length + (text[length] == ',');
+    }
+    return status_ok();
+}
+
+// What the recipe and the options say, into the policy's record and its way of sampling.
+static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrainOptions *o)
+{
+    PolicyRecord *record = &policy->record;
+    const Recipe *recipe;
+    TRY(find_recipe(&recipe, o->recipe));
+    bool factored =
+        policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
+    if (!factored && (o->drop || o->composed_weight > 0.0))
+        return status_fail("expected no %s with the method %s, whose networks are not shown "
+                           "factors",
+                           o->drop ? "drop probability" : "composed loss",
+                           facet_policy_method_name(policy->method));
+    if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
+        return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
+                           "%d, %d, %g and %g",
+                           o->epochs, o->batch, o->rate, o->composed_weight);
+    *knee = o->knee > 0.0 ? o->knee : o->knee < 0.0 ? 0.0 : recipe->knee;
+    policy->temperature = recipe->temperature;
+    policy->default_steps = recipe->sample_steps;
+    snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
+    snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
+    snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");
+    record->seed = o->seed;
+    record->epochs = o->epochs ? o->epochs : recipe->epochs;
+    record->batch = o->batch ? o->batch : recipe->batch;
+    record->rate = o->rate > 0.0 ? o->rate : recipe->rate;
+    record->rate_floor = recipe->rate_floor;
+    record->warmup = recipe->warmup;
+    record->composed_weight = o->composed_weight;
+    record->frozen_encoder = o->encoder_from != NULL;
+    record->draws = o->draws ? o->draws : recipe->draws;
+    record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
+    double drop = o->composed_weight > 0.0 ? recipe->drop_composed : recipe->drop;
+    for (int f = 0; factored && f < facet_factor_count(policy->space); f++) record->drop[f] = drop;
+    return o->drop ? parse_drop(record->drop, policy->space, o->drop) : status_ok();
+}
+
+static void set_config(TrainConfig *config, const FacetPolicy *policy)
+{
+    const PolicyRecord *record = &policy->record;
+    *config = trainer_default();
+    config->batch = record->batch;
+    config->prediction = policy->prediction;
+    config->composed_weight = record->composed_weight;
+    config->rate = record->rate;
+    config->rate_floor = record->rate_floor;
+    config->draws = record->draws;
+    for (int f = 0; f < policy->net->config.factors; f++) config->drop[f] = record->drop[f];
+}
+
+// ---- Demonstrations -----------------------------------------------------------------------------
+
+static void hash_bytes(uint64_t *hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes; // FNV-1a
+    for (size_t i = 0; i < size; i++) *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
+}
+
+// Of what training reads: factors, tasks and actions.
+static void set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char *space = factor_space_to_json(dataset->space);
+    const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
+    hash_bytes(&hash, space, strlen(space));
+    hash_bytes(&hash, sizes, sizeof sizes);
+    hash_bytes(&hash, dataset->tasks, (size_t)dataset->demos * sizeof *dataset->tasks);
+    hash_bytes(&hash, dataset->actions,
+               (size_t)dataset->demos * (size_t)(dataset->steps * dataset->action_dim) *
+                   sizeof *dataset->actions);
+    free(space);
+    const char *slash = strrchr(path, '/');
+    snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);
+    snprintf(record->data_hash, sizeof record->data_hash, "%016llx", (unsigned long long)hash);
+}
+
+static FacetStatus hold_out(FacetPolicy *policy, const FacetTrainOptions *options)
+{
+    for (int i = 0; i < options->hold_out_count; i++) {
+        FacetFactorTask task;
+        FacetStatus status = facet_factor_task_parse(&task, policy->space, options->hold_out[i],
+                                                     FACET_FACTOR_MISSING_NULL);
+        if (!status.ok) return status_fail("hold-out %s", status.text);
+        if (policy->method != FACET_POLICY_ORACLE)
+            TRY(factor_split_add_matching(policy->held_out, task));
+    }
+    return status_ok();
+}
+
+// The tasks that are trained on and the channels' ranges.
+static FacetStatus set_training(Training *t, const FacetDataset *dataset, const bool *mask)
+{
+    FacetPolicy *policy = t->policy;
+    for (int i = 0; i < dataset->demos; i++)
+        if (mask[i]) TRY(factor_split_add(policy->training, dataset->tasks[i]));
+    int tasks = facet_factor_split_count(policy->training);
+    if (tasks == 0)
+        return status_fail("expected demonstrations to train on, found all %d held out",
+                           dataset->demos);
+    if (tasks == 1 && policy->method != FACET_POLICY_BASELINE)
+        return status_fail("expected demonstrations of two tasks or more to tell factors apart, "
+                           "found one task");
+    TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
+    policy->normalizer->knee = t->knee;
+    return status_ok();
+}
+
+// Adds the demonstrations of the mask to those that are trained on.
+static FacetStatus add_demos(Training *t, const FacetDataset *dataset, const bool *mask, int count)
+{
+    const FacetPolicy *policy = t->policy;
+    int factors = facet_factor_count(policy->space), used = t->demos;
+    size_t size = (size_t)(dataset->steps * dataset->action_dim), all = (size_t)(used + count);
+    float *x0 = realloc(t->x0, all * size * sizeof *x0);
+    if (x0) t->x0 = x0;
+    int *z = realloc(t->z, all * (size_t)(factors + 1) * sizeof *z);
+    if (z) t->z = z;
+    int *source = realloc(t->source, all * sizeof *source);
+    if (source) t->source = source;
+    double *row = calloc(size, sizeof *row);
+    if (!x0 || !z || !source || !row) {
+        free(row);
+        return status_fail("out of memory for %zu demonstrations", all);
+    }
+    for (int i = 0; i < dataset->demos; i++) {
+        if (!mask[i]) continue;
+        normalizer_apply(row, policy->normalizer, facet_dataset_actions(dataset, i),
+                         (size_t)dataset->steps);
+        for (size_t k = 0; k < size; k++) t->x0[(size_t)used * size + k] = (float)row[k];
+        for (int f = 0; f < factors; f++) t->z[used * factors + f] = dataset->tasks[i].value[f];
+        t->source[used++] = t->sources + i;
+    }
+    free(row);
+    t->demos = used;
+    t->sources += dataset->demos;
+    return status_ok();
+}
+
+FacetStatus training_add(Training *t, const FacetDataset *dataset)
+{
+    bool *mask = calloc((size_t)dataset->demos, sizeof *mask);
+    if (!mask) return status_fail("out of memory for %d demonstrations", dataset->demos);
+    int count = facet_dataset_select(mask, dataset, t->policy->held_out, false);
+    FacetStatus status = t->sources == 0 ? set_training(t, dataset, mask) : status_ok();
+    if (status.ok) status = add_demos(t, dataset, mask, count);
+    free(mask);
+    return status;
+}
+
+// The default network, or for a policy that sees a lighter one, which runs at every frame, and its
+// encoder.
+static FacetStatus set_networks(FacetPolicy *policy, const FacetDataset *dataset,
+                                const FacetTrainOptions *o)
+{
+    ScoreNetConfig net = score_net_default();
+    if (o->encoder) {
+        EncoderConfig encoder;
+        TRY(encoder_config_find(&encoder, o->encoder));
+        TRY(encoder_create(&policy->encoder, encoder));
+        net.blocks = 3;
+        net.channels = 96;
+        net.embed = 32;
+        net.context = encoder.features;
+    }
+    net.horizon = dataset->steps;
+    net.dim = dataset->action_dim;
+    if (o->blocks) net.blocks = o->blocks;
+    if (o->channels) net.channels = net.cond = o->channels;
+    if (o->embed) net.embed = o->embed;
+    TRY(policy_build(policy, net));
+    return policy_allocate(policy);
+}
+
+FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char *data)
+{
+    const FacetTrainOptions *o = t->options;
+    FacetPolicy *policy = t->policy = calloc(1, sizeof *policy);
+    if (!policy) return status_fail("out of memory for a policy");
+    policy->method = o->method;
+    policy->clip = SAMPLE_CLIP;
+    TRY(schedule_cosine(&policy->schedule, NOISE_STEPS));
+    TRY(prediction_parse(&policy->prediction, o->predict ? o->predict : "v"));
+    policy->spacing = default_spacing(policy->prediction);
+    TRY(factor_space_copy(&policy->space, dataset->space));
+    TRY(factor_split_create(&policy->training, policy->space));
+    TRY(factor_split_create(&policy->held_out, policy->space));
+    TRY(set_record(&t->knee, policy, o));
+    TRY(hold_out(policy, o));
+    FacetStatus status = training_add(t, dataset);
+    if (!status.ok) return status_fail("%s: %s", data, status.text);
+    set_data(&policy->record, dataset, data);
+    TRY(set_networks(policy, dataset, o));
+    set_config(&t->config, policy);
+    return status_ok();
+}

@@ -1,0 +1,474 @@
+// Training a policy from demonstrations (see facet/policy.h).
+//
+// Demonstrations are taken in a new random order every epoch. Row r of update u (from 0) is place
+// u batch + r in the endless sequence of epochs, so the update's number says all about the data,
+// and a batch may reach over the end of an epoch. A network with n demos takes
+// ceil(epochs n / batch) updates; for knet, n is the demos with the network's value, as in the
+// paper, which trains every network for the same number of epochs of its own subset. A policy that
+// sees takes the number of updates that it is told, as its frames become more on the way.
+#include "base/rng.h"
+#include "diffusion/streams.h"
+#include "factor/factor.h"
+#include "train/training.h"
+
+#include <errno.h>
+#include <facet/progress.h>
+#include <facet_study/train.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHECKPOINT_EVERY = 500 }; // updates
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// ---- One network --------------------------------------------------------------------------------
+
+// The demos that a network is trained on. `members` holds all; returns how many there are.
+static int members_of(int *members, const Training *t, int network)
+{
+    int factors = facet_factor_count(t->policy->space), factor, value, count = 0;
+    policy_network_value(&factor, &value, t->policy, network);
+    bool all = t->policy->method != FACET_POLICY_KNET || value == FACET_FACTOR_NULL;
+    for (int i = 0; i < t->demos; i++)
+        if (all || t->z[i * factors + factor] == value) members[count++] = i;
+    return count;
+}
+
+static long updates_of(const Training *t, int members)
+{
+    if (t->images) return t->options->updates;
+    long places = (long)t->policy->record.epochs * members, batch = t->policy->record.batch;
+    return (places + batch - 1) / batch;
+}
+
+// The first network takes the seed itself, so a knet's null network is the baseline.
+static uint64_t network_seed(uint64_t seed, int network)
+{
+    uint32_t words[4];
+    if (network == 0) return seed;
+    rng_block(words, seed, (UINT64_C(4) << 60) + (uint64_t)network, 0);
+    return (uint64_t)words[0] << 32 | words[1];
+}
+
+// Begins with the encoder of another policy.
+static FacetStatus take_encoder(Training *t)
+{
+    const char *path = t->options->encoder_from;
+    FacetPolicy *other;
+    TRY(facet_policy_load(&other, path));
+    FacetStatus status = status_ok();
+    const EncoderConfig *wanted = encoder_config(t->policy->encoder);
+    if (!other->encoder)
+        status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
+    else if (!encoder_config_equal(encoder_config(other->encoder), wanted))
+        status =
+            status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
+    else
+        image_trainer_set_encoder(t->seer, other->encoder_params);
+    facet_policy_destroy(other);
+    return status;
+}
+
+static FacetStatus begin_network(Training *t, int threads)
+{
+    t->member_count = members_of(t->members, t, t->network);
+    t->total = updates_of(t, t->member_count);
+    t->order_epoch = -1;
+    TrainConfig config = t->config;
+    config.seed = network_seed(t->policy->record.seed, t->network);
+    config.total = t->total;
+    long warmup = t->policy->record.warmup;
+    config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
+    if (!t->images)
+        return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
+    TRY(image_trainer_create(&t->seer, t->policy->encoder, t->policy->net, &t->policy->schedule,
+                             config, t->policy->record.jitter, t->options->encoder_from != NULL,
+                             threads));
+    t->trainer = t->seer->trainer;
+    return t->options->encoder_from ? take_encoder(t) : status_ok();
+}
+
+void training_order(int *order, const int *members, int count, uint64_t seed, long epoch)
+{
+    FacetRng rng = rng_make(seed, STREAM_DATA + (uint64_t)epoch);
+    memcpy(order, members, (size_t)count * sizeof *order);
+    for (int i = count - 1; i > 0; i--) {
+        int j = (int)(rng_uniform(&rng) * (i + 1));
+        int moved = order[i];
+        order[i] = order[j];
+        order[j] = moved;
+    }
+}
+
+static void fill_batch(Training *t, long update)
+{
+    const ScoreNetConfig *net = &t->policy->net->config;
+    int size = net->horizon * net->dim, factors = net->factors;
+    for (int r = 0; r < t->config.batch; r++) {
+        long place = update * t->config.batch + r, epoch = place / t->member_count;
+        if (epoch != t->order_epoch)
+            training_order(t->order, t->members, t->member_count, t->trainer->config.seed, epoch);
+        t->order_epoch = epoch;
+        int demo = t->order[place % t->member_count];
+        memcpy(t->batch_x + (size_t)r * size, t->x0 + (size_t)demo * size,
+               (size_t)size * sizeof *t->x0);
+        memcpy(t->batch_z + (size_t)r * factors, t->z + (size_t)demo * factors,
+               (size_t)factors * sizeof *t->z);
+        if (t->images) t->batch_frames[r] = t->source[demo];
+    }
+}
+
+// One update, with the frames of a policy that sees read from their files.
+static FacetStatus take_step(TrainReport *report, Training *t, FacetPool *pool)
+{
+    fill_batch(t, t->trainer->optimizer->updates);
+    if (!t->images) {
+        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, pool);
+        return status_ok();
+    }
+    TRY(facet_image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, pool));
+    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, pool);
+    return status_ok();
+}
+
+static FacetStatus diverged(const Training *t, const TrainReport *report)
+{
+    bool kept = file_exists(t->checkpoint);
+    return status_fail("training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
+                       "lower rate may help",
+                       report->update, t->total, report->loss, report->grad_norm,
+                       kept ? "the last checkpoint is kept in " : "there was no checkpoint yet",
+                       kept ? t->checkpoint : "");
+}
+
+static FacetStatus interrupted(Training *t)
+{
+    TRY(checkpoint_write(t));
+    return status_fail("interrupted at update %ld of %ld: --resume continues from %s",
+                       t->trainer->optimizer->updates, t->total, t->checkpoint);
+}
+
+// A clock for the updates' rate and a smooth loss, both only shown.
+typedef struct Display {
+    FacetProgress *progress;
+    double started, loss;
+    long updates; // of this run
+} Display;
+
+static void show(Display *display, const Training *t, double loss)
+{
+    char note[80];
+    double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
+    display->loss += (loss - display->loss) / (display->updates < 50 ? display->updates : 50);
+    if (t->policy->networks > 1)
+        snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s", t->network + 1,
+                 t->policy->networks, display->loss, rate);
+    else
+        snprintf(note, sizeof note, "loss %.4f %.1f/s", display->loss, rate);
+    facet_progress_add(display->progress, 1, note);
+}
+
+// The updates at the end whose mean loss is the training's: the last epoch, or a tenth where frames
+// join on the way and an epoch grows.
+static long updates_at_end(const Training *t)
+{
+    long updates = t->images ? t->total / 10 : t->member_count / t->config.batch;
+    if (updates > t->total) updates = t->total;
+    return updates < 1 ? 1 : updates;
+}
+
+static FacetStatus train_network(Training *t, FacetPool *pool, Display *display)
+{
+    long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
+    long until = t->options->until ? t->options->until : t->total;
+    long at_end = updates_at_end(t);
+    while (t->trainer->optimizer->updates < until) {
+        long update = t->trainer->optimizer->updates;
+        TrainReport report;
+        TRY(take_step(&report, t, pool));
+        if (!report.finite) return diverged(t, &report);
+        if (report.update > t->total - at_end) t->tail += report.loss;
+        TRY(log_row(t, &report, update * t->config.batch / t->member_count));
+        show(display, t, report.loss);
+        if (interrupt_requested()) return interrupted(t);
+        if (report.update % every == 0) TRY(checkpoint_write(t));
+    }
+    if (t->images)
+        image_trainer_store(t->policy, t->seer);
+    else
+        memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
+               t->policy->net->table.size * sizeof(float));
+    if (until < t->total) return checkpoint_write(t);
+    t->losses += t->tail / (double)at_end;
+    t->tail = 0.0;
+    return status_ok();
+}
+
+static void end_network(Training *t)
+{
+    if (t->seer)
+        image_trainer_free(t->seer);
+    else
+        trainer_free(t->trainer);
+    t->seer = NULL;
+    t->trainer = NULL;
+}
+
+// ---- All networks -------------------------------------------------------------------------------
+
+// `file` is the checkpoint to go on from, or NULL; it is freed as soon as it is read.
+static FacetStatus train_networks(Training *t, FacetPool *pool, Display *display,
+                                  Safetensors **file, long update)
+{
+    for (; t->network < t->policy->networks; t->network++) {
+        TRY(begin_network(t, facet_pool_threads(pool)));
+        if (*file) TRY(checkpoint_read_trainer(t, *file, update));
+        safetensors_free(*file);
+        *file = NULL;
+        TRY(train_network(t, pool, display));
+        end_network(t);
+    }
+    return status_ok();
+}
+
+// Updates before a place of the training, or of all of it.
+static long updates_before(const Training *t, int network, long update)
+{
+    for (int i = 0; i < network; i++) update += updates_of(t, members_of(t->order, t, i));
+    return update;
+}
+
+static FacetStatus finish(Training *t)
+{
+    PolicyRecord *record = &t->policy->record;
+    bool whole = !t->options->until || t->options->until >= t->total;
+    record->updates = whole ? updates_before(t, t->policy->networks, 0) : t->options->until;
+    record->loss = t->losses / t->policy->networks;
+    TRY(log_close(t));
+    TRY(policy_save(t->policy, t->out,
+                    t->options->precision == FACET_TRAIN_FP16 ? TENSOR_F16 : TENSOR_F32));
+    if (!whole) return status_ok();
+    if (file_exists(t->checkpoint) && unlink(t->checkpoint) != 0)
+        return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
+    return status_ok();
+}
+
+static FacetStatus allocate(Training *t)
+{
+    const ScoreNetConfig *net = &t->policy->net->config;
+    size_t batch = (size_t)t->config.batch;
+    t->members = calloc((size_t)t->demos, sizeof *t->members);
+    t->order = calloc((size_t)t->demos, sizeof *t->order);
+    t->batch_x = calloc(batch * (size_t)(net->horizon * net->dim), sizeof *t->batch_x);
+    t->batch_z = calloc(batch * (size_t)(net->factors + 1), sizeof *t->batch_z);
+    bool complete = t->members && t->order && t->batch_x && t->batch_z;
+    if (t->images) {
+        FacetFrameShape shape = facet_image_set_shape(t->images);
+        t->batch_frames = calloc(batch, sizeof *t->batch_frames);
+        t->batch_rgb = calloc(batch * (size_t)(shape.width * shape.height), 3);
+        complete = complete && t->batch_frames && t->batch_rgb;
+    }
+    return complete ? status_ok() : status_fail("out of memory for batches of %zu", batch);
+}
+
+static FacetStatus run(FacetTrainSummary *summary, Training *t, FacetPool *pool)
+{
+    Safetensors *file = NULL;
+    long update = 0;
+    if (file_exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
+    FacetStatus status = log_open(t, t->network, update);
+    summary->resumed = updates_before(t, t->network, update);
+    long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
+    Display display = {.started = now_seconds()};
+    display.progress = facet_progress_begin("train", all - summary->resumed, t->options->quiet);
+    if (status.ok) status = train_networks(t, pool, &display, &file, update);
+    facet_progress_end(display.progress);
+    safetensors_free(file);
+    if (status.ok) status = finish(t);
+    return status;
+}
+
+// A resumed training that is complete already is left as it is.
+static FacetStatus finished_before(bool *finished, Training *t)
+{
+    *finished = t->options->resume && !file_exists(t->checkpoint) && file_exists(t->out);
+    if (!*finished) return status_ok();
+    Safetensors *file;
+    FacetPolicy *policy;
+    TRY(safetensors_read(&file, t->out));
+    FacetStatus status = checkpoint_matches(t->policy, file, t->out, POLICY_FORMAT);
+    safetensors_free(file);
+    if (!status.ok) return status;
+    TRY(facet_policy_load(&policy, t->out));
+    t->policy->record = policy->record;
+    facet_policy_destroy(policy);
+    long done = t->policy->record.updates, all = t->options->updates;
+    if (t->images && done != all)
+        return status_fail("%s: expected a training of %ld updates or its checkpoint, found the "
+                           "policy after %ld and no checkpoint",
+                           t->out, all, done);
+    return status_ok();
+}
+
+static FacetStatus check_files(Training *t)
+{
+    if (file_exists(t->checkpoint) && !t->options->resume)
+        return status_fail("%s: there is an unfinished training: --resume continues it, and "
+                           "removing the file gives it up",
+                           t->checkpoint);
+    atomic_sweep(t->out);
+    atomic_sweep(t->checkpoint);
+    AtomicFile file;
+    TRY(atomic_begin(&file, t->out)); // refuses a place that cannot be written before the work
+    atomic_abort(&file);
+    return status_ok();
+}
+
+// Trains what is set up.
+static FacetStatus train(FacetTrainSummary *summary, Training *t)
+{
+    bool finished;
+    double started = now_seconds();
+    TRY(allocate(t));
+    TRY(check_files(t));
+    TRY(finished_before(&finished, t));
+    if (!finished) {
+        FacetPool *pool;
+        TRY(facet_pool_create(&pool, t->options->threads));
+        FacetStatus status = run(summary, t, pool);
+        facet_pool_destroy(pool);
+        TRY(status);
+    } else {
+        summary->resumed = t->policy->record.updates;
+    }
+    const PolicyRecord *record = &t->policy->record;
+    summary->demos = t->demos;
+    summary->tasks = facet_factor_split_count(t->policy->training);
+    summary->networks = t->policy->networks;
+    summary->parameters = policy_parameters(t->policy);
+    summary->epochs = record->epochs;
+    summary->updates = record->updates;
+    summary->loss = record->loss;
+    summary->seconds = now_seconds() - started;
+    return status_ok();
+}
+
+static FacetStatus begin(FacetTrainSummary *summary, Training *t, const char *out,
+                         const FacetTrainOptions *options)
+{
+    *summary = (FacetTrainSummary){0};
+    *t = (Training){.options = options, .out = out};
+    if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
+    snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
+    snprintf(t->csv, sizeof t->csv, "%s.csv", out);
+    return status_ok();
+}
+
+static void end(Training *t)
+{
+    log_close(t);
+    end_network(t);
+    facet_policy_destroy(t->policy);
+    facet_image_set_close(t->images);
+    free(t->x0);
+    free(t->z);
+    free(t->source);
+    free(t->members);
+    free(t->order);
+    free(t->batch_x);
+    free(t->batch_z);
+    free(t->batch_frames);
+    free(t->batch_rgb);
+}
+
+FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, const char *out,
+                               const FacetTrainOptions *options)
+{
+    Training t;
+    FacetDataset *dataset;
+    if (options->encoder)
+        return status_fail("expected no encoder for demonstrations without frames, found '%s'",
+                           options->encoder);
+    TRY(begin(summary, &t, out, options));
+    TRY(facet_dataset_read(&dataset, data));
+    FacetStatus status = training_set_up(&t, dataset, data);
+    facet_dataset_destroy(dataset);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
+    return status;
+}
+
+// ---- Frames -------------------------------------------------------------------------------------
+
+// Tasks and actions of the frames of one file, in the form of demonstrations.
+static FacetStatus frames_of(FacetDataset *dataset, const FacetImageSet *images, int64_t first,
+                             int file)
+{
+    FacetFrameShape shape = facet_image_set_shape(images);
+    size_t size = (size_t)(shape.horizon * shape.dim);
+    int64_t last = first;
+    while (last < facet_image_set_count(images) && facet_image_set_file(images, last) == file)
+        last++;
+    *dataset = (FacetDataset){.demos = (int)(last - first),
+                              .steps = shape.horizon,
+                              .action_dim = shape.dim,
+                              .tasks = calloc((size_t)(last - first), sizeof *dataset->tasks),
+                              .actions = calloc((size_t)(last - first) * size, sizeof(double))};
+    TRY(factor_space_copy(&dataset->space, facet_image_set_space(images)));
+    if (!dataset->tasks || !dataset->actions)
+        return status_fail("out of memory for %d frames", dataset->demos);
+    for (int64_t i = first; i < last; i++) {
+        dataset->tasks[i - first] = facet_image_set_task(images, i);
+        memcpy(dataset->actions + (size_t)(i - first) * size, facet_image_set_actions(images, i),
+               size * sizeof(double));
+    }
+    return status_ok();
+}
+
+static FacetStatus set_up_images(Training *t, const char *const *files, int count)
+{
+    const EncoderConfig *encoder;
+    int64_t first = 0;
+    TRY(facet_image_set_open(&t->images, files, count));
+    for (int i = 0; i < count; i++) {
+        FacetDataset *dataset = calloc(1, sizeof *dataset);
+        if (!dataset) return status_fail("out of memory");
+        FacetStatus status = frames_of(dataset, t->images, first, i);
+        if (status.ok)
+            status = i == 0 ? training_set_up(t, dataset, files[i]) : training_add(t, dataset);
+        first += dataset->demos;
+        facet_dataset_destroy(dataset);
+        TRY(status);
+    }
+    FacetFrameShape shape = facet_image_set_shape(t->images);
+    encoder = encoder_config(t->policy->encoder);
+    if (shape.width == encoder->width && shape.height == encoder->height) return status_ok();
+    return status_fail("%s: expected frames of %d x %d for the encoder '%s', found %d x %d",
+                       files[0], encoder->width, encoder->height, t->options->encoder, shape.width,
+                       shape.height);
+}
+
+FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *const *files,
+                                      int count, const char *out, const FacetTrainOptions *options)
+{
+    Training t;
+    if (options->method == FACET_POLICY_KNET)
+        return status_fail("expected one network for a policy that sees, found the method knet");
+    if (!options->encoder) return status_fail("expected an encoder for frames, found none");
+    if (options->updates < 1 || options->until < 0 || options->until > options->updates)
+        return status_fail("expected 1 update or more and a stop before the last, found %ld and "
+                           "%ld",
+                           options->updates, options->until);
+    TRY(begin(summary, &t, out, options));
+    FacetStatus status = set_up_images(&t, files, count);
+    if (status.ok) status = train(summary, &t);
+    end(&t);
+    return status;
+}

@@ -1,0 +1,249 @@
+// Training the score network (see diffusion/trainer.h).
+#include "train/trainer.h"
+
+#include "base/rng.h"
+#include "diffusion/streams.h"
+#include "nn/layers.h"
+#include "train/score_backward.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { ROWS_MAX = 1 << 20 }; // an update's rows have as many streams
+
+static int sample_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
+
+static FacetStatus check(const TrainConfig *c, const ScoreNet *net)
+{
+    if (c->batch < 1 || c->batch >= ROWS_MAX)
+        return status_fail("training: expected a batch of 1 or more, found %d", c->batch);
+    int draws_max = (ROWS_MAX - 1) / c->batch;
+    if (c->draws < 1 || c->draws > draws_max)
+        return status_fail("training: expected 1 to %d draws a sample, found %d", draws_max,
+                           c->draws);
+    for (int i = 0; i < net->config.factors; i++)
+        if (!(c->drop[i] >= 0.0 && c->drop[i] <= 1.0))
+            return status_fail("training: expected a drop probability from 0 to 1, found %g",
+                               c->drop[i]);
+    if (!(c->composed_weight >= 0.0))
+        return status_fail("training: expected a composed loss of weight 0 or more, found %g",
+                           c->composed_weight);
+    if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch * c->draws < 2))
+        return status_fail("training: a composed loss needs a factor and a batch of 2 or more");
+    if (!(c->rate > 0.0))
+        return status_fail("training: expected a rate above 0, found %g", c->rate);
+    return status_ok();
+}
+
+static FacetStatus allocate(Trainer *k, int threads)
+{
+    const ScoreNet *net = k->net;
+    size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, noisy = (size_t)k->noisy;
+    size_t context = (size_t)net->config.context;
+    size_t block = (net->table.size * sizeof(Real) + 63) / 64 * 64;
+    k->params = aligned_alloc(64, block);
+    k->grads = aligned_alloc(64, block);
+    k->x = calloc(rows * size, sizeof *k->x);
+    k->out = calloc(rows * size, sizeof *k->out);
+    k->dout = calloc(rows * size, sizeof *k->dout);
+    k->target = calloc(noisy * size, sizeof *k->target);
+    k->t = calloc(rows, sizeof *k->t);
+    k->z = calloc(rows * (size_t)(net->config.factors + 1), sizeof *k->z);
+    k->context_rows = calloc(rows * context + 1, sizeof *k->context_rows);
+    k->dcontext = calloc((size_t)k->config.batch * context + 1, sizeof *k->dcontext);
+    k->squares = calloc(noisy + (size_t)k->composed, sizeof *k->squares);
+    if (!k->params || !k->grads || !k->x || !k->out || !k->dout || !k->target || !k->t || !k->z ||
+        !k->context_rows || !k->dcontext || !k->squares)
+        return status_fail("out of memory for training %zu parameters", net->table.parameters);
+    memset(k->grads, 0, block);
+    tensor_init(k->params, &net->table, k->config.seed);
+    TRY(score_work_create_train(&k->work, net, k->rows, threads));
+    return optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params);
+}
+
+FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *schedule,
+                           TrainConfig config, int threads)
+{
+    *out = NULL;
+    TRY(check(&config, net));
+    Trainer *k = calloc(1, sizeof *k);
+    if (!k) return status_fail("out of memory for training");
+    k->config = config;
+    k->net = net;
+    k->schedule = schedule;
+    k->noisy = config.batch * config.draws;
+    k->composed = config.composed_weight > 0.0 ? k->noisy / 2 : 0;
+    k->rows = k->noisy + k->composed * (1 + net->config.factors);
+    FacetStatus status = allocate(k, threads);
+    if (!status.ok) {
+        trainer_free(k);
+        return status;
+    }
+    *out = k;
+    return status_ok();
+}
+
+void trainer_free(Trainer *k)
+{
+    if (!k) return;
+    optimizer_free(k->optimizer);
+    score_work_free(k->work);
+    free(k->params);
+    free(k->grads);
+    free(k->x);
+    free(k->out);
+    free(k->dout);
+    free(k->target);
+    free(k->t);
+    free(k->z);
+    free(k->context_rows);
+    free(k->dcontext);
+    free(k->squares);
+    free(k);
+}
+
+static void copy_context(Trainer *k, int row, int sample)
+{
+    size_t width = (size_t)k->net->config.context;
+    if (width)
+        memcpy(k->context_rows + (size_t)row * width, k->context + (size_t)sample * width,
+               width * sizeof *k->context);
+}
+
+// Draws time, dropout and noise of one noisy row, and lays out its rows of the pass: the
+// row itself, and for the composed loss the null branch and one branch a factor.
+static void draw_row(void *context, int row, int worker)
+{
+    (void)worker;
+    Trainer *k = context;
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    int sample = row / k->config.draws;
+    const int *task = k->tasks + sample * factors;
+    uint64_t update = (uint64_t)k->optimizer->updates;
+    FacetRng rng = rng_make(k->config.seed, STREAM_TRAIN + (update << 20) + (uint64_t)row);
+    int t = (int)(rng_uniform(&rng) * k->schedule->steps);
+    for (int i = 0; i < factors; i++) {
+        bool dropped = rng_uniform(&rng) < k->config.drop[i];
+        k->z[row * factors + i] = dropped ? EMBEDDING_NULL : task[i];
+    }
+    double alpha_bar = k->schedule->alpha_bar[t];
+    double signal = sqrt(alpha_bar), noise = sqrt(1.0 - alpha_bar);
+    Mix mix = prediction_target(k->config.prediction, alpha_bar);
+    const Real *x0 = k->data + (size_t)sample * size;
+    Real *x = k->x + (size_t)row * size, *target = k->target + (size_t)row * size;
+    for (int i = 0; i < size; i++) {
+        double epsilon = rng_normal(&rng);
+        x[i] = (Real)(signal * (double)x0[i] + noise * epsilon);
+        target[i] = (Real)(mix.first * (double)x0[i] + mix.second * epsilon);
+    }
+    k->t[row] = (Real)t;
+    copy_context(k, row, sample);
+    if (row >= k->composed) return;
+    for (int branch = 0; branch <= factors; branch++) {
+        int r = k->noisy + row * (1 + factors) + branch;
+        memcpy(k->x + (size_t)r * size, x, (size_t)size * sizeof *x);
+        k->t[r] = (Real)t;
+        copy_context(k, r, sample);
+        for (int i = 0; i < factors; i++)
+            k->z[r * factors + i] = branch == 1 + i ? task[i] : EMBEDDING_NULL;
+    }
+}
+
+// The squared error of one row and its gradient; then the same for its composed prediction.
+static void row_loss(Trainer *k, int row)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors, noisy = k->noisy;
+    const Real *target = k->target + (size_t)row * size;
+    const Real *out = k->out + (size_t)row * size;
+    Real *dout = k->dout + (size_t)row * size;
+    Real scale = R(2.0 / ((double)noisy * size));
+    double square = 0.0;
+    for (int i = 0; i < size; i++) {
+        Real error = out[i] - target[i];
+        square += (double)error * (double)error;
+        dout[i] = scale * error;
+    }
+    k->squares[row] = square;
+    if (row >= k->composed) return;
+    size_t first = (size_t)(noisy + row * (1 + factors)) * size;
+    const Real *null = k->out + first;
+    Real *dnull = k->dout + first;
+    scale = R(2.0 * k->config.composed_weight / ((double)k->composed * size));
+    square = 0.0;
+    for (int i = 0; i < size; i++) {
+        Real sum = R(1 - factors) * null[i];
+        for (int b = 1; b <= factors; b++) sum += null[(size_t)b * size + i];
+        Real error = sum - target[i];
+        square += (double)error * (double)error;
+        dnull[i] = scale * error * R(1 - factors);
+        for (int b = 1; b <= factors; b++) dnull[(size_t)b * size + i] = scale * error;
+    }
+    k->squares[noisy + row] = square;
+}
+
+// Sums the gradients of the rows that share a sample's context, in their order.
+static void sum_dcontext(Trainer *k)
+{
+    int width = k->net->config.context, branches = 1 + k->net->config.factors;
+    memset(k->dcontext, 0, (size_t)k->config.batch * width * sizeof *k->dcontext);
+    for (int row = 0; row < k->rows; row++) {
+        int noisy = row < k->noisy ? row : (row - k->noisy) / branches;
+        const Real *from = k->context_rows + (size_t)row * width;
+        Real *to = k->dcontext + (size_t)(noisy / k->config.draws) * width;
+        for (int i = 0; i < width; i++) to[i] += from[i];
+    }
+}
+
+TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Real *context,
+                              FacetPool *pool)
+{
+    int size = sample_size(k->net), noisy = k->noisy;
+    bool conditioned = k->net->config.context > 0;
+    assert((context || !conditioned) && "the network has a context");
+    k->data = x0;
+    k->tasks = z;
+    k->context = context;
+    pool_for(pool, noisy, draw_row, k);
+    score_load(k->work, k->params, pool);
+    score_forward(k->out, k->work, k->x, k->t, k->z, k->context_rows, k->rows, pool);
+    TrainReport report = {.update = k->optimizer->updates + 1};
+    for (int row = 0; row < noisy; row++) {
+        row_loss(k, row);
+        report.denoise += k->squares[row] / ((double)noisy * size);
+        if (row < k->composed)
+            report.composed += k->squares[noisy + row] / ((double)k->composed * size);
+    }
+    report.loss = report.denoise + k->config.composed_weight * report.composed;
+    score_backward(k->grads, NULL, conditioned ? k->context_rows : NULL, k->work, k->dout, pool);
+    if (conditioned) sum_dcontext(k);
+    report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
+    report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
+    report.rate = optimizer_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
+                                 k->config.total, report.update);
+    return report;
+}
+
+TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, const Real *context,
+                         FacetPool *pool)
+{
+    TrainReport report = trainer_gradients(k, x0, z, context, pool);
+    if (report.finite)
+        optimizer_step(k->optimizer, k->params, k->grads, report.grad_norm, report.rate, pool);
+    return report;
+}
+
+#ifndef FACET_REAL_DOUBLE
+
+TrainConfig trainer_default(void)
+{
+    TrainConfig config = {.batch = 32,
+                          .draws = 1,
+                          .prediction = PREDICT_V,
+                          .optimizer = optimizer_default(),
+                          .rate = 1e-4,
+                          .warmup = 500};
+    for (int i = 0; i < SCORE_FACTORS_MAX; i++) config.drop[i] = 0.1;
+    return config;
+}
+
+#endif

@@ -1,0 +1,92 @@
+// Training the score network: denoising with factor dropout, and the composed loss.
+//
+// Paper, Sections 3.1 and A.3. For each row of the batch (a sample, or one of its draws) draw t,
+// eps and, independently for each factor i, whether its value is replaced by the null token
+// (probability drop[i]):
+//   L = mean || p(x_t, t, z dropped) - target ||^2,  x_t = sqrt(abar) x0 + sqrt(1 - abar) eps.
+// The composed loss is an addition to the paper, with weight W (0 leaves it out): for the first
+// half of the rows, without dropout, the composed prediction itself is trained on the same noise:
+//   L += W mean || p_null + sum_i (p_i - p_null) - target ||^2.
+// A sample whose context is dear, such as the features of an image, may be used for several rows,
+// each with its own t, eps and dropout; its context gets the sum of their gradients.
+//
+// Every draw is keyed by (seed, update, row), so training that resumes at an update continues bit
+// for bit, on any number of threads.
+#ifndef FACET_DIFFUSION_TRAINER_H
+#define FACET_DIFFUSION_TRAINER_H
+
+#include "diffusion/schedule.h"
+#include "diffusion/score_pass.h"
+#include "train/optim.h"
+
+typedef struct TrainConfig {
+    int batch; // samples of an update
+    int draws; // rows a sample, each with its own noise and dropout
+    Prediction prediction;
+    double drop[SCORE_FACTORS_MAX]; // a probability a factor
+    double composed_weight;         // W
+    OptimizerConfig optimizer;
+    double rate, rate_floor; // peak learning rate, and the part of it that is left at the end
+    long warmup, total;      // updates
+    uint64_t seed;
+} TrainConfig;
+
+// Batch 32, one draw, predicts v, drop 0.1, no composed loss, the default optimizer, rate 1e-4
+// after 500 updates and constant.
+TrainConfig trainer_default(void);
+
+typedef struct TrainReport {
+    long update;      // the number of this update, from 1
+    double loss;      // denoise + W composed
+    double denoise;   // mean squared error of the prediction
+    double composed;  // mean squared error of the composed prediction; 0 without composed loss
+    double grad_norm; // before clipping
+    double rate;
+    bool finite; // false: loss or gradients were not finite, and nothing was updated
+} TrainReport;
+
+#define Trainer           REAL_NAME(Trainer)
+#define trainer_create    REAL_NAME(trainer_create)
+#define trainer_free      REAL_NAME(trainer_free)
+#define trainer_gradients REAL_NAME(trainer_gradients)
+#define trainer_step      REAL_NAME(trainer_step)
+
+typedef struct Trainer {
+    TrainConfig config;
+    const ScoreNet *net;
+    const NoiseSchedule *schedule;
+    Real *params, *grads; // blocks of the network's table
+    Optimizer *optimizer; // moments, moving average, number of updates
+    ScoreWork *work;
+    int noisy;            // batch draws: row r is draw r % draws of sample r / draws
+    int composed;         // how many of them, the first ones, have the composed loss
+    int rows;             // of a pass: noisy, then 1 + K branches a composed row
+    Real *x, *out, *dout; // [rows][T][D]
+    Real *target;         // [noisy][T][D]
+    Real *t;              // [rows]
+    int *z;               // [rows][K]
+    Real *context_rows;   // [rows][context], and then its gradient
+    Real *dcontext;       // [batch][context], the gradient of the last pass
+    double *squares;      // [noisy + composed], squared errors
+    const Real *data;     // the batch of the current pass
+    const int *tasks;
+    const Real *context;
+} Trainer;
+
+// Parameters start from the seed. Network and schedule must outlive the trainer; `threads` are
+// those of the largest pool that will run it.
+FacetStatus trainer_create(Trainer **trainer, const ScoreNet *net, const NoiseSchedule *schedule,
+                           TrainConfig config, int threads);
+void trainer_free(Trainer *trainer);
+
+// The losses and the gradients for clean samples x0 [batch][T][D] of tasks z [batch][K] in contexts
+// [batch][context], NULL for a network without. Draws are those of the next update. The context's
+// gradient is left in trainer->dcontext.
+TrainReport trainer_gradients(Trainer *trainer, const Real *x0, const int *z, const Real *context,
+                              FacetPool *pool);
+
+// One update: gradients, clipping, AdamW, moving average.
+TrainReport trainer_step(Trainer *trainer, const Real *x0, const int *z, const Real *context,
+                         FacetPool *pool);
+
+#endif

@@ -1,0 +1,142 @@
+// facet eval as a user runs it: rows, totals, JSON, refusals, on a small course and tiny networks.
+#include "base/json.h"
+#include "program/program.h"
+
+#define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
+
+static void must_run(const char *arguments)
+{
+    Run result = run(arguments);
+    if (result.code != 0) print_error("facet %s: %s", arguments, result.err);
+    assert_int_equal(result.code, 0);
+}
+
+static int train_policies(void **state)
+{
+    (void)state;
+    must_run("demos " SAMPLE "--rollouts 2 --out test_eval.h5");
+    const char *tiny = "--data test_eval.h5 --blocks 1 --channels 16 --epochs 1 --quiet";
+    char line[512];
+    snprintf(line, sizeof line, "train %s --hold-out straight/large --out test_eval_f.safetensors",
+             tiny);
+    must_run(line);
+    snprintf(line, sizeof line,
+             "train %s --hold-out straight/large --composed-loss 1 --out test_eval_o.safetensors",
+             tiny);
+    must_run(line);
+    snprintf(line, sizeof line, "train %s --method baseline --out test_eval_b.safetensors", tiny);
+    must_run(line);
+    return 0;
+}
+
+static int remove_policies(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"test_eval.h5",
+                                        "test_eval_f.safetensors",
+                                        "test_eval_f.safetensors.csv",
+                                        "test_eval_o.safetensors",
+                                        "test_eval_o.safetensors.csv",
+                                        "test_eval_b.safetensors",
+                                        "test_eval_b.safetensors.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
+    return 0;
+}
+
+static double number_of(const JsonRef *object, const char *key)
+{
+    double value;
+    assert_ok(json_member_number(&value, object, key, -1e9, 1e9));
+    return value;
+}
+
+static void every_method_has_its_rows(void **state)
+{
+    (void)state;
+    Run result = run("eval test_eval_b.safetensors test_eval_o.safetensors test_eval_f.safetensors "
+                     "--steps 4 --seeds 2 --no-sweep --json test_eval.json " SAMPLE);
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "Ours, composed"));
+    Json *document;
+    assert_ok(json_read(&document, "test_eval.json"));
+    unlink("test_eval.json");
+    JsonRef root = json_root(document, "json"), methods, row, all, training, held_out, list;
+    static const char *const keys[] = {"baseline", "factored_composed", "factored_joint",
+                                       "ours_composed", "ours_joint"};
+    assert_ok(json_member(&methods, &root, "methods"));
+    assert_ok(json_only(&methods, keys, 5));
+    for (int i = 0; i < 5; i++) {
+        assert_ok(json_member(&row, &methods, keys[i]));
+        assert_ok(json_member(&all, &row, "all"));
+        assert_ok(json_member(&training, &row, "training"));
+        assert_ok(json_member(&held_out, &row, "held_out"));
+        assert_true(json_has(&row, "crashes"));
+        assert_near(number_of(&all, "gates"), 10.0, 0.0);
+        assert_near(number_of(&held_out, "gates"), 2.0, 0.0);
+        assert_near(number_of(&training, "passed") + number_of(&held_out, "passed"),
+                    number_of(&all, "passed"), 0.0);
+        double share = number_of(&all, "passed") / 10.0;
+        assert_true(number_of(&all, "low") <= share && share <= number_of(&all, "high"));
+    }
+    int count;
+    assert_ok(json_member(&list, &root, "heldout"));
+    assert_ok(json_length(&count, &list));
+    assert_int_equal(count, 5 * 2); // methods x seeds, one held-out task
+    assert_true(json_has(&root, "ddim_sweep"));
+    assert_ok(json_member(&methods, &root, "plans"));
+    assert_ok(json_only(&methods, keys, 5));
+    assert_ok(json_member(&row, &methods, "ours_composed"));
+    assert_ok(json_length(&count, &row));
+    assert_int_equal(count, 4); // tasks
+    assert_ok(json_member(&list, &row, "straight/large"));
+    assert_ok(json_length(&count, &list));
+    assert_int_equal(count, 32);
+    char command[256];
+    assert_ok(json_member_string(command, sizeof command, &root, "command"));
+    assert_null(strstr(command, "--json"));
+    assert_true(json_has(&root, "seed") && json_has(&root, "version"));
+    json_free(document);
+}
+
+static void the_sweep_has_the_papers_steps(void **state)
+{
+    (void)state;
+    Run result =
+        run("eval test_eval_f.safetensors --steps 4 --seeds 1 --json test_eval.json " SAMPLE);
+    assert_int_equal(result.code, 0);
+    Json *document;
+    assert_ok(json_read(&document, "test_eval.json"));
+    unlink("test_eval.json");
+    JsonRef root = json_root(document, "json"), sweep, row;
+    static const double steps[] = {10, 20, 30, 50};
+    assert_ok(json_member(&sweep, &root, "ddim_sweep"));
+    for (int i = 0; i < 4; i++) {
+        assert_ok(json_element(&row, &sweep, i));
+        assert_near(number_of(&row, "steps"), steps[i], 0.0);
+        assert_true(json_has(&row, "composed") && json_has(&row, "joint"));
+    }
+    json_free(document);
+}
+
+static void what_cannot_be_compared_is_refused(void **state)
+{
+    (void)state;
+    assert_fails("eval test_eval_f.safetensors test_eval_f.safetensors " SAMPLE, 1,
+                 "facet eval: test_eval_f.safetensors: there is already a policy of the method "
+                 "'factored'\n");
+    assert_fails("eval no-such.safetensors " SAMPLE, 1,
+                 "facet eval: no-such.safetensors: cannot open: No such file or directory\n");
+    Run result = run("eval test_eval_f.safetensors --steps 101 " SAMPLE);
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, "100"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_has_its_rows),
+        cmocka_unit_test(the_sweep_has_the_papers_steps),
+        cmocka_unit_test(what_cannot_be_compared_is_refused),
+    };
+    return cmocka_run_group_tests(tests, train_policies, remove_policies);
+}

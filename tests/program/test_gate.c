@@ -1,0 +1,381 @@
+// facet gate and its parts as a user runs them.
+#include "base/json.h"
+#include "program/program.h"
+#include "scratch.h"
+
+#include <signal.h>
+#include <time.h>
+
+static Scratch scratch;
+
+static int begin(void **state)
+{
+    (void)state;
+    scratch = scratch_begin();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scratch_end(&scratch);
+    return 0;
+}
+
+// A command line in which every @ is the scratch folder.
+static void in_scratch(char *line, size_t size, const char *arguments)
+{
+    size_t used = 0;
+    for (const char *c = arguments; *c && used + sizeof scratch.folder < size; c++) {
+        const char letter[] = {*c, '\0'};
+        used +=
+            (size_t)snprintf(line + used, size - used, "%s", *c == '@' ? scratch.folder : letter);
+    }
+}
+
+static Run facet(const char *arguments)
+{
+    char line[512];
+    in_scratch(line, sizeof line, arguments);
+    return run(line);
+}
+
+static void done(const char *arguments)
+{
+    Run result = facet(arguments);
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+}
+
+// Ends with this code and one line on stderr with these words.
+static void refused(const char *arguments, int code, const char *words)
+{
+    Run result = facet(arguments);
+    const char *line = strchr(result.err, '\n');
+    if (result.code != code || !strstr(result.err, words) || !line || line[1]) {
+        print_error("facet %s ended with %d and said \"%s\", expected %d and a line with \"%s\"\n",
+                    arguments, result.code, result.err, code, words);
+        fail();
+    }
+}
+
+static Json *read_json(JsonRef *root, const char *name)
+{
+    Json *document;
+    const char *path = scratch_path(&scratch, name);
+    assert_ok(json_read(&document, path));
+    *root = json_root(document, scratch.path);
+    return document;
+}
+
+static int count_of(const JsonRef *object, const char *key)
+{
+    double value = -1.0;
+    assert_ok(json_member_number(&value, object, key, 0.0, 1e9));
+    return (int)value;
+}
+
+static void assert_text(const JsonRef *object, const char *key, const char *expected)
+{
+    JsonRef at;
+    assert_ok(json_member(&at, object, key));
+    assert_string_equal(json_chars(&at), expected);
+}
+
+// A tally adds up; returns its successes.
+static int successes_of(const JsonRef *object, const char *key, int trials)
+{
+    JsonRef at;
+    assert_ok(json_member(&at, object, key));
+    assert_int_equal(count_of(&at, "trials"), trials);
+    int success = count_of(&at, "success");
+    assert_int_equal(success + count_of(&at, "crash") + count_of(&at, "timeout"), trials);
+    return success;
+}
+
+// ---- The expert
+// -----------------------------------------------------------------------------------
+
+static void the_expert_flies_every_venue(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Field", "industrial", "piazza", "pool"};
+    done("gate --expert --trials 2 --no-report --quiet --json @/a.json");
+    JsonRef root, venues;
+    Json *document = read_json(&root, "a.json");
+    assert_text(&root, "policy", "expert");
+    assert_text(&root, "held_out_venue", "");
+    assert_ok(json_member(&venues, &root, "venues"));
+    for (int i = 0; i < 4; i++) assert_int_equal(successes_of(&venues, names[i], 2), 2);
+    json_free(document);
+    // One venue alone, and the same flights on one thread.
+    done("gate --expert --trials 2 --no-report --quiet --venue piazza --threads 1 --json @/b.json");
+    document = read_json(&root, "b.json");
+    int count;
+    assert_ok(json_member(&venues, &root, "venues"));
+    assert_ok(json_length(&count, &venues));
+    assert_int_equal(count, 1);
+    assert_int_equal(successes_of(&venues, "piazza", 2), 2);
+    json_free(document);
+}
+
+static void the_page_shows_flights_and_frames(void **state)
+{
+    (void)state;
+    Run result = facet("gate --expert --trials 1 --venue Field --quiet --report @/gate.html");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "The flights with camera frames: "));
+    FILE *page = fopen(scratch_path(&scratch, "gate.html"), "rb");
+    assert_non_null(page);
+    assert_int_equal(fseek(page, 0, SEEK_END), 0);
+    size_t size = (size_t)ftell(page);
+    rewind(page);
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, size, page), size);
+    fclose(page);
+    text[size] = '\0';
+    int pictures = 0;
+    for (const char *at = text; (at = strstr(at, "iVBORw0KGgo")); at++) pictures++;
+    assert_true(pictures >= 3); // three frames of a flight
+    assert_non_null(strstr(text, "Field"));
+    free(text);
+    refused("gate --expert --trials 1 --report @/gate.html/below.html", 1, "gate.html");
+    refused("gate --expert --trials 1 --no-report --json @/no/such.json", 1, "no/such.json");
+}
+
+// ---- Words that are not known -------------------------------------------------------------------
+
+static void wrong_words_are_answered_with_the_known_ones(void **state)
+{
+    (void)state;
+    refused("gate --expert --no-report --venue poool", 1,
+            "facet gate: no venue 'poool', did you mean 'pool'? known: Field, industrial, piazza, "
+            "pool\n");
+    refused("gate demos --out @/f.h5 --hold-out venue=poool", 1,
+            "no venue 'poool', did you mean 'pool'? known: Field, industrial, piazza, pool\n");
+    refused("gate demos --out @/f.h5 --hold-out color=mauve", 1,
+            "facet gate demos: task 'color=mauve': no color 'mauve': red, white, blue\n");
+    refused("gate demos --out @/f.h5 --hold-out gate=9", 1, "no gate '9'");
+    refused("gate demos --out @/f.h5 --hold-out gate=9", 1, "1, 2, 3, 4, 5\n");
+    refused("gate demos --out @/f.h5 --hold-out side=2", 1, "no side '2': +1, -1\n");
+    refused("gate demos --out @/f.h5 --hold-out place=pool", 1, "no factor 'place'");
+    refused("gate demos --out @/f.h5 --hold-out */*/*/*", 1,
+            "facet gate demos: expected tasks to fly, found all held out\n");
+    refused("gate demos --out @/f.h5 --shrink 7 --flights 1", 1,
+            "shrink: expected a divisor of 320 and 240, found 7");
+    refused("gate flyy", 2, "facet gate: no part of gate 'flyy'");
+    refused("gate trian", 2, "did you mean 'train'? known: demos, train, eval, study, certify\n");
+    refused("gate demos", 2, "facet gate demos: expected --out FILE\n");
+    refused("gate train --out @/p", 2, "facet gate train: expected --data FILE\n");
+    refused("gate train --data @/f.h5", 2, "facet gate train: expected --out POLICY\n");
+    refused("gate eval", 2, "facet gate eval: expected --policy FILE\n");
+    refused("gate train --data @/f.h5 --out @/p", 1, "f.h5");
+    refused("gate train --data @/f.h5 --out @/p --method factord", 1, "'factord'");
+    refused("gate --expert --no-report --mode both", 1, "'both'");
+    assert_int_equal(access(scratch_path(&scratch, "f.h5"), F_OK), -1);
+}
+
+static void policies_that_cannot_fly_are_refused(void **state)
+{
+    (void)state;
+    refused("gate --no-report --policy @/missing.safetensors", 1, "missing.safetensors");
+    refused("gate eval --policy @/missing.safetensors", 1, "missing.safetensors");
+    const char *const blind = TEST_SOURCE "/models/race-factored.safetensors";
+    const char *const parts[] = {"gate --no-report --policy", "gate eval --policy"};
+    for (int i = 0; i < 2; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "%s %s", parts[i], blind);
+        refused(line, 1,
+                "race-factored.safetensors: expected a policy that sees, found one without an "
+                "encoder\n");
+    }
+}
+
+// ---- The study ----------------------------------------------------------------------------------
+
+static void write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(scratch_path(&scratch, name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// A study whose parts are all there shows its tables and makes nothing anew; without one of them it
+// goes on there.
+static void a_study_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"zero-shot.h5",
+                                        "within.h5",
+                                        "all.h5",
+                                        "zero-shot-baseline.safetensors",
+                                        "zero-shot-factored.safetensors",
+                                        "zero-shot-ours.safetensors",
+                                        "oracle.safetensors",
+                                        "within-baseline.safetensors",
+                                        "within-factored.safetensors",
+                                        "within-ours.safetensors",
+                                        "zero-shot-drop.safetensors",
+                                        "zero-shot-frozen.safetensors"};
+    static const char *const results[] = {
+        "zero-shot-baseline.json", "zero-shot-factored.json", "zero-shot-ours.json",
+        "zero-shot-oracle.json",   "within-baseline.json",    "within-factored.json",
+        "within-ours.json",        "within-oracle.json",      "zero-shot-joint.json",
+        "zero-shot-null.json",     "zero-shot-drop.json",     "zero-shot-drop-null.json",
+        "zero-shot-frozen.json"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) write_text(parts[i], "");
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        write_text(results[i],
+                   "{\"train\": {\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
+                   " \"held_out\": {\"trials\": 4, \"success\": 1, \"crash\": 2, "
+                   "\"timeout\": 1}}");
+    Run result = facet("gate study --out @");
+    assert_int_equal(result.code, 0);
+    assert_null(strstr(result.out, "$ facet"));
+    assert_non_null(strstr(result.out, "Baseline"));
+    assert_non_null(strstr(result.out, "75.0 (12.5)"));
+    assert_non_null(strstr(result.out, "25.0 (50.0)"));
+    JsonRef root, list, protocol, table, row, tally;
+    Json *document = read_json(&root, "study.json");
+    assert_ok(json_member(&list, &root, "protocols"));
+    assert_ok(json_element(&protocol, &list, 0));
+    assert_text(&protocol, "name", "zero-shot");
+    assert_ok(json_member(&table, &protocol, "rows"));
+    assert_ok(json_element(&row, &table, 0));
+    assert_ok(json_member(&tally, &row, "held_out"));
+    assert_int_equal(count_of(&tally, "crash"), 2);
+    json_free(document);
+    // A checkpoint beside a policy says that it is not finished; this one has no frames.
+    write_text("within-ours.safetensors.ckpt", "");
+    result = facet("gate study --out @");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.out, "$ facet gate train"));
+    assert_non_null(strstr(result.out, "within-ours.safetensors"));
+    assert_null(strstr(result.out, "$ facet gate demos"));
+    assert_non_null(strstr(result.err, "within"));
+}
+
+// ---- From frames to rates -----------------------------------------------------------------------
+
+#define TRAIN                                                                                      \
+    "gate train --data @/f.h5 --hold-out side=-1 --rounds 1 --flights 2 --batch 4 --draws 1 "      \
+    "--blocks 1 --channels 16 --quiet --resume "
+
+// The training in a process that is killed as soon as the frames of its round are there.
+static void train_until_the_round(const char *arguments, const char *round)
+{
+    char words[512], *argv[32] = {(char[]){"facet"}};
+    in_scratch(words, sizeof words, arguments);
+    int argc = 1, status;
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stdout)) _exit(126);
+        execv(FACET_PROGRAM, argv);
+        _exit(127);
+    }
+    const char *path = scratch_path(&scratch, round);
+    while (access(path, F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    assert_int_equal(access(path, F_OK), 0);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void assert_same_log(const char *a, const char *b)
+{
+    char first[8192], second[8192];
+    FILE *stream = fopen(scratch_path(&scratch, a), "rb");
+    assert_non_null(stream);
+    read_back(first, sizeof first, stream);
+    stream = fopen(scratch_path(&scratch, b), "rb");
+    assert_non_null(stream);
+    read_back(second, sizeof second, stream);
+    assert_string_equal(first, second);
+}
+
+static void frames_become_a_pilot(void **state)
+{
+    (void)state;
+    Run result = facet("gate demos --out @/f.h5 --flights 4 --quiet");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "f.h5: 4 flights of 4 tasks"));
+
+    // Killed after its round has flown, it goes on as if nothing had been.
+    train_until_the_round(TRAIN "--out @/p --updates 40", "p.round1.h5");
+    refused("gate train --data @/f.h5 --out @/p", 1,
+            "p.round1.h5: there is an unfinished training");
+    done(TRAIN "--out @/p --updates 40 --json @/train.json");
+    done(TRAIN "--out @/straight --updates 40");
+    assert_same_log("p.csv", "straight.csv");
+    assert_int_equal(access(scratch_path(&scratch, "p.round1.h5"), F_OK), -1);
+    assert_int_equal(access(scratch_path(&scratch, "p.ckpt"), F_OK), -1);
+    JsonRef root, at;
+    Json *document = read_json(&root, "train.json");
+    assert_int_equal(count_of(&root, "updates"), 40);
+    assert_int_equal(count_of(&root, "tasks"), 2); // of four, two from the other side
+    json_free(document);
+
+    done("gate eval --policy @/p --train 1 --held-out 1 --quiet --json @/eval.json "
+         "--skip venue=industrial --skip venue=piazza --skip venue=pool --skip color=white "
+         "--skip color=blue --skip gate=3 --skip gate=4 --skip gate=5");
+    document = read_json(&root, "eval.json");
+    successes_of(&root, "train", 2);
+    successes_of(&root, "held_out", 2);
+    assert_ok(json_member(&at, &root, "venues"));
+    successes_of(&at, "Field", 4);
+    assert_ok(json_member(&at, &root, "offset_error"));
+    json_free(document);
+
+    // Words of eval, which looks at the policy first.
+    refused("gate eval --policy @/p --skip venue=poool", 1,
+            "no venue 'poool', did you mean 'pool'?");
+    refused("gate eval --policy @/p --hold-out color=mauve", 1,
+            "no color 'mauve': red, white, blue");
+    refused("gate eval --policy @/p --open vnue", 1, "no factor 'vnue', did you mean 'venue'?");
+    refused("gate eval --policy @/p --skip */*/*/*", 1, "expected trials to fly, found none");
+
+    // It never saw the other venues.
+    done("gate --policy @/p --venue Field --trials 1 --no-report --quiet --json @/gate.json");
+    document = read_json(&root, "gate.json");
+    assert_text(&root, "held_out_venue", "industrial");
+    json_free(document);
+}
+
+// ---- The policy that ships ----------------------------------------------------------------------
+
+static void the_shipped_policy_flies(void **state)
+{
+    (void)state;
+    if (access(TEST_SOURCE "/models/gate-factored.safetensors", F_OK) != 0) {
+        print_message("models/gate-factored.safetensors is not there: nothing to fly\n");
+        skip();
+    }
+    done("gate --venue Field --trials 6 --no-report --quiet --json @/gate.json");
+    JsonRef root, venues;
+    Json *document = read_json(&root, "gate.json");
+    assert_ok(json_member(&venues, &root, "venues"));
+    int successes = successes_of(&venues, "Field", 6);
+    assert_text(&root, "held_out_venue", "pool");
+    json_free(document);
+    assert_true(successes >= 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_expert_flies_every_venue, begin, end),
+        cmocka_unit_test_setup_teardown(the_page_shows_flights_and_frames, begin, end),
+        cmocka_unit_test_setup_teardown(wrong_words_are_answered_with_the_known_ones, begin, end),
+        cmocka_unit_test_setup_teardown(policies_that_cannot_fly_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
+        cmocka_unit_test_setup_teardown(frames_become_a_pilot, begin, end),
+        cmocka_unit_test_setup_teardown(the_shipped_policy_flies, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+// Training, sampling and flying a policy as a user does it.
+#include "base/json.h"
+#include "policy/waves.h"
+#include "program/program.h"
+
+#include <signal.h>
+#include <time.h>
+
+#define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
+#define TINY   "--blocks 1 --channels 8 --embed 4 --quiet "
+
+static void trained(const char *arguments)
+{
+    char line[400];
+    snprintf(line, sizeof line, "train --data waves.h5 " TINY "--epochs 3 %s", arguments);
+    Run result = run(line);
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+}
+
+static double number_at(const JsonRef *object, const char *key)
+{
+    double value;
+    assert_ok(json_member_number(&value, object, key, -1e12, 1e12));
+    return value;
+}
+
+static void train_writes_policy_log_and_json(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    trained("--out policy --hold-out track=b,size=m --hold-out a/s --json train.json --threads 1");
+    Json *document;
+    assert_ok(json_read(&document, "train.json"));
+    JsonRef root = json_root(document, "train.json");
+    assert_near(number_at(&root, "demos"), 16.0, 0.0);
+    assert_near(number_at(&root, "tasks"), 4.0, 0.0);
+    assert_near(number_at(&root, "networks"), 1.0, 0.0);
+    assert_near(number_at(&root, "updates"), 3.0, 0.0); // 48 places in batches of 16
+    assert_true(number_at(&root, "loss") > 0.0);
+    json_free(document);
+    FacetPolicy *policy;
+    assert_ok(facet_policy_load(&policy, "policy"));
+    assert_string_equal(policy_record(policy)->command,
+                        "facet train --data waves.h5 --blocks 1 --channels 8 --embed 4 --epochs 3 "
+                        "--out policy --hold-out track=b,size=m --hold-out a/s");
+    assert_int_equal(strspn(policy_record(policy)->version, "0123456789."),
+                     strlen(policy_record(policy)->version));
+    facet_policy_destroy(policy);
+    assert_int_equal(access("policy.csv", F_OK), 0);
+    assert_int_equal(access("policy.ckpt", F_OK), -1);
+}
+
+static void sample_writes_actions(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    trained("--out policy --precision fp16 --method oracle --hold-out a/s");
+    Run result = run("sample --policy policy --task track=a,size=m --steps 5 --json one.json");
+    assert_int_equal(result.code, 0);
+    assert_string_equal(result.err, "");
+    Json *document;
+    assert_ok(json_read(&document, "one.json"));
+    JsonRef root = json_root(document, "one.json"), actions, row, samples;
+    int length;
+    assert_ok(json_member(&actions, &root, "actions"));
+    assert_ok(json_length(&length, &actions));
+    assert_int_equal(length, WAVE_T);
+    assert_ok(json_element(&row, &actions, 3));
+    assert_ok(json_length(&length, &row));
+    assert_int_equal(length, WAVE_D);
+    json_free(document);
+    assert_int_equal(run("sample --policy policy --task a/* --mode joint --sampler dpmpp --count 3 "
+                         "--steps 5 --json many.json")
+                         .code,
+                     0);
+    assert_ok(json_read(&document, "many.json"));
+    root = json_root(document, "many.json");
+    assert_ok(json_member(&samples, &root, "samples"));
+    assert_ok(json_length(&length, &samples));
+    assert_int_equal(length, 3);
+    json_free(document);
+    result = run("sample --policy policy --task a/m --steps 5");
+    assert_non_null(strstr(result.out, "step  action 0  action 1\n"));
+    // The same seed gives the same plan, at any number of threads.
+    assert_string_equal(run("sample --policy policy --task a/m --steps 5 --threads 3").out,
+                        result.out);
+}
+
+static void wrong_words_get_the_right_ones(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    trained("--out policy --hold-out a/m --hold-out b/m --hold-out c/m");
+    assert_fails("train --out policy", 2, "facet train: expected --data FILE\n");
+    assert_fails("train --data waves.h5", 2, "facet train: expected --out POLICY\n");
+    assert_fails("train --data waves.h5 --out policy --method knt", 2,
+                 "facet train: no method 'knt', did you mean 'knet'? known: factored, baseline, "
+                 "knet, oracle\n");
+    assert_fails("train --data waves.h5 --out policy --precision fp8", 2,
+                 "facet train: no precision 'fp8': fp32, fp16\n");
+    assert_fails("sample --task a/s", 2, "facet sample: expected --policy POLICY\n");
+    assert_fails("sample --policy policy", 2, "facet sample: expected --task TASK\n");
+    assert_fails("sample --policy policy --task a/s --steps 101", 1,
+                 "facet sample: sampler: expected 1 to 100 steps (the training steps), found "
+                 "101\n");
+    assert_fails("sample --policy policy --task zebra/s", 1,
+                 "facet sample: task 'zebra/s': no track 'zebra': a, b, c\n");
+    assert_fails("sample --policy policy --task a/m", 1,
+                 "facet sample: the policy never saw size 'm': it knows s\n");
+    assert_fails("sample --policy policy --task a/s --mode jiont", 2,
+                 "facet sample: no mode 'jiont', did you mean 'joint'? known: composed, joint\n");
+    Run other = run("train --courses folder");
+    assert_int_equal(other.code, 2);
+    assert_non_null(strstr(other.err, "facet train: no option '--courses'"));
+    other = run("sample --policy waves.h5 --task a/s");
+    assert_int_equal(other.code, 1);
+    assert_non_null(strstr(other.err, "facet sample: waves.h5: expected a header of "));
+    assert_non_null(strstr(other.err, " in the file: truncated, or not a safetensors file\n"));
+    assert_fails("fly --expert --policy policy", 2,
+                 "facet fly: expected --expert or --policy, found both\n");
+    assert_fails("fly " SAMPLE "--policy policy", 1,
+                 "facet fly: expected a policy with chunks of 32 x 4, found 6 x 2\n");
+}
+
+static void a_policy_flies(void **state)
+{
+    (void)state;
+    assert_int_equal(run("demos " SAMPLE "--out demos.h5 --rollouts 1").code, 0);
+    assert_int_equal(run("train --data demos.h5 --out policy --epochs 1 " TINY).code, 0);
+    Run result = run("fly " SAMPLE "--policy policy --steps 3 --seed 2 --json fly.json");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "bend/large"));
+    Json *document;
+    assert_ok(json_read(&document, "fly.json"));
+    JsonRef root = json_root(document, "fly.json"), totals;
+    assert_ok(json_member(&totals, &root, "totals"));
+    json_free(document);
+    assert_int_equal(run("fly " SAMPLE "--policy policy --steps 3 --mode joint").code, 0);
+}
+
+// Ctrl-C at work leaves a checkpoint, and the resumed training ends in the same file.
+static void an_interrupt_leaves_a_checkpoint(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    FILE *err = tmpfile();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(fileno(err), STDERR_FILENO);
+        execl(FACET_PROGRAM, "facet", "train", "--data", "waves.h5", "--out", "policy", "--quiet",
+              "--epochs", "100000", "--blocks", "1", "--channels", "8", (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 20000 && access("policy.csv", F_OK) != 0; i++) // until training begins
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    kill(child, SIGINT);
+    int status;
+    char said[512];
+    assert_int_equal(waitpid(child, &status, 0), child);
+    read_back(said, sizeof said, err);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_non_null(strstr(said, "facet train: interrupted at update "));
+    assert_non_null(strstr(said, "--resume continues from policy.ckpt\n"));
+    assert_int_equal(access("policy.ckpt", F_OK), 0);
+    assert_int_equal(access("policy", F_OK), -1);
+    assert_fails("train --data waves.h5 --out policy --epochs 100000 --blocks 1 --channels 8", 1,
+                 "facet train: policy.ckpt: there is an unfinished training: --resume continues "
+                 "it, and removing the file gives it up\n");
+}
+
+static void the_example_prints_a_plan(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    trained("--out policy");
+    FILE *output = popen(EXAMPLE_PLAN " policy b/s", "r");
+    assert_non_null(output);
+    for (int t = 0; t < WAVE_T; t++) {
+        int step;
+        double first, second;
+        assert_int_equal(fscanf(output, "%d %lf %lf", &step, &first, &second), 3);
+        assert_int_equal(step, t);
+        assert_true(isfinite(first) && isfinite(second));
+    }
+    assert_int_equal(pclose(output), 0);
+    output = popen(EXAMPLE_PLAN " policy zebra/s 2>&1", "r");
+    char line[200] = "";
+    assert_non_null(fgets(line, sizeof line, output));
+    assert_string_equal(line, "task 'zebra/s': no track 'zebra': a, b, c\n");
+    assert_int_equal(WEXITSTATUS(pclose(output)), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(train_writes_policy_log_and_json, clean_folder),
+        cmocka_unit_test_teardown(sample_writes_actions, clean_folder),
+        cmocka_unit_test_teardown(wrong_words_get_the_right_ones, clean_folder),
+        cmocka_unit_test_teardown(a_policy_flies, clean_folder),
+        cmocka_unit_test_teardown(an_interrupt_leaves_a_checkpoint, clean_folder),
+        cmocka_unit_test_teardown(the_example_prints_a_plan, clean_folder),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

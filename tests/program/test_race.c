@@ -1,0 +1,232 @@
+// The commands of the race study as a user runs them: JSON, messages, nothing half-written.
+#include "base/json.h"
+#include "program/program.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
+
+static double number_at(const JsonRef *object, const char *key)
+{
+    double value;
+    assert_ok(json_member_number(&value, object, key, -1e9, 1e9));
+    return value;
+}
+
+// Reads the document that a command wrote, and removes the file.
+static Json *read_output(const char *file)
+{
+    Json *document;
+    assert_ok(json_read(&document, file));
+    unlink(file);
+    return document;
+}
+
+static void speeds_writes_every_task(void **state)
+{
+    (void)state;
+    Run result = run("speeds " SAMPLE "--json test_speeds.json");
+    assert_int_equal(result.code, 0);
+    assert_string_equal(result.err, "");
+    assert_non_null(strstr(result.out, "straight"));
+    Json *document = read_output("test_speeds.json");
+    JsonRef root = json_root(document, "json"), tasks, task;
+    int count;
+    assert_ok(json_member(&tasks, &root, "tasks"));
+    assert_ok(json_length(&count, &tasks));
+    assert_int_equal(count, 4);
+    static const char *const keys[] = {"track", "size", "half_width", "gates", "feasible", "speed"};
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&task, &tasks, i));
+        assert_ok(json_only(&task, keys, 6));
+        for (int k = 0; k < 6; k++) assert_true(json_has(&task, keys[k]));
+    }
+    json_free(document);
+}
+
+static void fly_writes_results_and_totals(void **state)
+{
+    (void)state;
+    Run result = run("fly --expert " SAMPLE "--json test_fly.json --seed 5");
+    assert_int_equal(result.code, 0);
+    Json *document = read_output("test_fly.json");
+    JsonRef root = json_root(document, "json"), tasks, task, totals, all, gates, gate;
+    static const char *const keys[] = {"track",   "size",           "held_out", "seed",
+                                       "gates",   "passed",         "crashed",  "speed_generated",
+                                       "error_m", "speed_reference"};
+    assert_ok(json_member(&tasks, &root, "tasks"));
+    assert_ok(json_element(&task, &tasks, 0));
+    for (int k = 0; k < 10; k++) assert_true(json_has(&task, keys[k]));
+    assert_near(number_at(&task, "seed"), 5.0, 0.0);
+    assert_ok(json_member(&gates, &task, "gate_results"));
+    assert_ok(json_element(&gate, &gates, 0));
+    assert_true(json_has(&gate, "miss") && json_has(&gate, "time") && json_has(&gate, "speed"));
+    assert_ok(json_member(&totals, &root, "totals"));
+    assert_ok(json_member(&all, &totals, "all"));
+    assert_near(number_at(&all, "passed"), number_at(&all, "gates"), 0.0);
+    assert_true(json_has(&totals, "training") && json_has(&totals, "held_out"));
+    assert_near(number_at(&totals, "crashes"), 0.0, 0.0);
+    json_free(document);
+}
+
+static void fly_verifies_and_shows_the_raw_flight_too(void **state)
+{
+    (void)state;
+    Run result = run("fly --expert --verify --margin 0.4 " SAMPLE "--json test_verify.json");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "10/10 raw,  10/10 verified"));
+    Json *document = read_output("test_verify.json");
+    JsonRef root = json_root(document, "json"), raw, totals, reports, report;
+    int count, slowed = 0;
+    assert_ok(json_member(&raw, &root, "raw"));
+    assert_ok(json_member(&totals, &raw, "totals"));
+    assert_ok(json_member(&totals, &root, "totals"));
+    assert_near(number_at(&root, "margin"), 0.4, 0.0);
+    assert_ok(json_member(&reports, &root, "verification"));
+    assert_ok(json_length(&count, &reports));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&report, &reports, i));
+        assert_true(json_has(&report, "within_margin") && json_has(&report, "blocked"));
+        assert_true(json_has(&report, "rounds") && json_has(&report, "speeds"));
+        slowed += number_at(&report, "slowest_factor") < 1.0;
+    }
+    assert_true(slowed > 0); // the expert keeps only a quarter
+    json_free(document);
+    assert_fails("fly --expert --verify --margin 1.5 " SAMPLE, 2,
+                 "facet fly: --margin: expected a number from 0 to 0.99, found '1.5'\n");
+}
+
+static void race_does_the_same_for_all_tasks(void **state)
+{
+    (void)state;
+    Run result = run("race " SAMPLE "--no-report");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "bend/large"));
+    assert_non_null(strstr(result.out, "10/10 gates (100 %)"));
+}
+
+static void one_task_alone(void **state)
+{
+    (void)state;
+    Run result = run("fly --expert " SAMPLE "--task straight/small");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "straight/small"));
+    assert_null(strstr(result.out, "bend"));
+}
+
+static void wrong_words_get_the_right_ones(void **state)
+{
+    (void)state;
+    assert_fails("fly --expert " SAMPLE "--task stright/small", 1,
+                 "facet fly: no track 'stright', did you mean 'straight'? known: bend, straight\n");
+    assert_fails("fly --expert " SAMPLE "--task straight/smal", 1,
+                 "facet fly: no opening 'smal', did you mean 'small'? known: small, large\n");
+    assert_fails("fly --expert " SAMPLE "--task straight", 1,
+                 "facet fly: expected a task TRACK/OPENING such as bend/small, found 'straight'\n");
+    assert_fails("speeds " SAMPLE "--preset rce", 1,
+                 "facet speeds: no control preset 'rce', did you mean 'race'? known: race, soft\n");
+    assert_fails("demos " SAMPLE, 2, "facet demos: expected --out FILE\n");
+    assert_fails("speeds --courses no-such-folder", 1,
+                 "facet speeds: no-such-folder/course.json: cannot open: No such file or "
+                 "directory\n");
+}
+
+static void a_file_that_cannot_be_written_is_a_failure(void **state)
+{
+    (void)state;
+    assert_fails("speeds " SAMPLE "--json no-such-folder/speeds.json", 1,
+                 "facet speeds: no-such-folder/speeds.json: cannot create: No such file or "
+                 "directory\n");
+    assert_fails("demos " SAMPLE "--out no-such-folder/demos.h5", 1,
+                 "facet demos: no-such-folder/demos.h5: cannot create: No such file or "
+                 "directory\n");
+    assert_fails("demos " SAMPLE "--out /dev/null", 1,
+                 "facet demos: /dev/null: expected a file to write, found a device or a pipe\n");
+}
+
+// Whether a process has a handler of its own for a signal.
+static bool handles(pid_t process, int signal_number)
+{
+    char path[64], line[128];
+    unsigned long long caught = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status)) sscanf(line, "SigCgt: %llx", &caught);
+    if (status) fclose(status);
+    return caught >> (signal_number - 1) & 1;
+}
+
+// `facet demos` at work on the sample course, in a folder of its own.
+typedef struct DemosRun {
+    char folder[32], out[64];
+    FILE *err;
+    pid_t process;
+} DemosRun;
+
+// `bytes` is the most that a file may hold.
+static DemosRun demos_start(const char *rollouts, rlim_t bytes)
+{
+    DemosRun run = {.folder = "test_demos_XXXXXX", .err = tmpfile()};
+    assert_non_null(mkdtemp(run.folder));
+    snprintf(run.out, sizeof run.out, "%s/demos.h5", run.folder);
+    run.process = fork();
+    assert_true(run.process >= 0);
+    if (run.process == 0) {
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
+        dup2(fileno(run.err), STDERR_FILENO);
+        execl(FACET_PROGRAM, "facet", "demos", "--courses", TEST_SOURCE "/tests/race/sample",
+              "--quiet", "--rollouts", rollouts, "--out", run.out, (char *)NULL);
+        _exit(127);
+    }
+    return run;
+}
+
+// It fails, says why in one line that names the file, and leaves nothing behind.
+static void assert_demos_fail(DemosRun *run, const char *words)
+{
+    char said[512], line[512];
+    int status;
+    assert_int_equal(waitpid(run->process, &status, 0), run->process);
+    read_back(said, sizeof said, run->err);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    snprintf(line, sizeof line, "facet demos: %s: %s\n", run->out, words);
+    assert_string_equal(said, line);
+    assert_int_equal(rmdir(run->folder), 0); // empty
+}
+
+static void an_interrupt_leaves_no_file(void **state)
+{
+    (void)state;
+    DemosRun run = demos_start("100000", RLIM_INFINITY);
+    for (int i = 0; i < 400 && !handles(run.process, SIGINT); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    kill(run.process, SIGINT);
+    assert_demos_fail(&run, "interrupted, not written");
+}
+
+static void a_file_too_large_leaves_no_file(void **state)
+{
+    (void)state;
+    DemosRun run = demos_start("3", 20000);
+    assert_demos_fail(&run, "cannot write: File too large");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speeds_writes_every_task),
+        cmocka_unit_test(fly_writes_results_and_totals),
+        cmocka_unit_test(fly_verifies_and_shows_the_raw_flight_too),
+        cmocka_unit_test(race_does_the_same_for_all_tasks),
+        cmocka_unit_test(one_task_alone),
+        cmocka_unit_test(wrong_words_get_the_right_ones),
+        cmocka_unit_test(a_file_that_cannot_be_written_is_a_failure),
+        cmocka_unit_test(an_interrupt_leaves_no_file),
+        cmocka_unit_test(a_file_too_large_leaves_no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

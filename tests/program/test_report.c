@@ -1,0 +1,140 @@
+// facet report, and the page of facet race, as a user runs them.
+#include "base/json.h"
+#include "program/program.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
+
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+static char folder[] = "test_report_XXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static void clean(const char *path)
+{
+    DIR *stream = opendir(path);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        char below[512];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        snprintf(below, sizeof below, "%s/%.200s", path, entry->d_name);
+        struct stat info;
+        if (stat(below, &info) == 0 && S_ISDIR(info.st_mode)) clean(below);
+        remove(below);
+    }
+    if (stream) closedir(stream);
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    clean(".");
+    return chdir("..") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+static void a_report_of_nothing_but_flights(void **state)
+{
+    (void)state;
+    Run result = run("report " SAMPLE "--json data.json --figures figures");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_string_equal(result.out, "out/report.html\n");
+    assert_true(exists("out/report.html") && exists("figures/track-bend.svg"));
+    Json *document;
+    assert_ok(json_read(&document, "data.json"));
+    JsonRef root = json_root(document, "data"), tasks;
+    int count;
+    assert_ok(json_member(&tasks, &root, "tasks"));
+    assert_ok(json_length(&count, &tasks));
+    assert_int_equal(count, 4);
+    json_free(document);
+}
+
+static void the_single_gate_joins_the_report(void **state)
+{
+    (void)state;
+    Run result = run("report " SAMPLE
+                     "--out gate.html --json data.json --figures figures --gate " TEST_SOURCE
+                     "/tests/report/gate.json");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_true(exists("gate.html") && exists("figures/gate-pool.svg"));
+    Json *document;
+    assert_ok(json_read(&document, "data.json"));
+    JsonRef root = json_root(document, "data"), gate, venues;
+    int count;
+    assert_ok(json_member(&gate, &root, "gate"));
+    assert_ok(json_member(&venues, &gate, "venues"));
+    assert_ok(json_length(&count, &venues));
+    assert_int_equal(count, 4);
+    json_free(document);
+}
+
+static void a_race_writes_its_page(void **state)
+{
+    (void)state;
+    Run result = run("race " SAMPLE "--report pages/mine.html --json race.json");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "pages/mine.html\n"));
+    assert_true(exists("pages/mine.html"));
+    Json *document;
+    assert_ok(json_read(&document, "race.json"));
+    JsonRef root = json_root(document, "race"), plans, expert, plan;
+    int count;
+    assert_ok(json_member(&plans, &root, "plans"));
+    assert_ok(json_member(&expert, &plans, "expert"));
+    assert_ok(json_member(&plan, &expert, "straight/large"));
+    assert_ok(json_length(&count, &plan));
+    assert_int_equal(count, 32);
+    char command[256];
+    assert_ok(json_member_string(command, sizeof command, &root, "command"));
+    assert_null(strstr(command, "mine.html")); // changes nothing in the results
+    json_free(document);
+
+    result = run("race " SAMPLE "--no-report");
+    assert_int_equal(result.code, 0);
+    assert_null(strstr(result.out, ".html"));
+    assert_false(exists("out/race.html"));
+}
+
+static void bad_input_is_one_line(void **state)
+{
+    (void)state;
+    FILE *broken = fopen("broken.json", "w");
+    assert_non_null(broken);
+    fputs("{\"methods\": {\n", broken);
+    assert_int_equal(fclose(broken), 0);
+    assert_fails(
+        "report " SAMPLE "--out no.html --eval broken.json", 1,
+        "facet report: broken.json: line 2: expected valid JSON, found the end of the text\n");
+    assert_false(exists("no.html"));
+    assert_fails("report " SAMPLE "--out no.html --certify missing.json", 1,
+                 "facet report: missing.json: cannot open: No such file or directory\n");
+    assert_fails(
+        "report " SAMPLE "--out no.html --gate broken.json", 1,
+        "facet report: broken.json: line 2: expected valid JSON, found the end of the text\n");
+    assert_fails("report " SAMPLE "--out no.html --gate missing.json", 1,
+                 "facet report: missing.json: cannot open: No such file or directory\n");
+    assert_fails("report " SAMPLE "--out broken.json/page.html", 1,
+                 "facet report: broken.json: expected a folder, found something else\n");
+    assert_fails("race " SAMPLE "--report broken.json/page.html", 1,
+                 "facet race: broken.json: expected a folder, found something else\n");
+    assert_false(exists("no.html"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_report_of_nothing_but_flights),
+        cmocka_unit_test(the_single_gate_joins_the_report),
+        cmocka_unit_test(a_race_writes_its_page),
+        cmocka_unit_test(bad_input_is_one_line),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

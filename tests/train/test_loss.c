@@ -1,0 +1,203 @@
+// The training loss in double: its gradient against central differences, with and without the
+// composed loss, with several draws of a sample in its context, and how often factors are dropped.
+#define FACET_REAL_DOUBLE
+#include "nn/derivative.h"
+#include "nn/layers.h"
+#include "train/trainer.h"
+
+enum { BATCH = 5, T = 4, D = 2, SIZE = T * D, K = 2, CONTEXT = 3 };
+
+static const ScoreNetConfig small = {.horizon = T,
+                                     .dim = D,
+                                     .blocks = 1,
+                                     .channels = 8,
+                                     .cond = 4,
+                                     .time_width = 4,
+                                     .embed = 3,
+                                     .factors = K,
+                                     .values = {3, 2}};
+
+typedef struct Fixture {
+    ScoreNet *net;
+    NoiseSchedule schedule;
+    FacetPool *pool;
+    Trainer *trainer;
+    double x0[BATCH * SIZE];
+    int z[BATCH * K];
+    double context[BATCH * CONTEXT];
+} Fixture;
+
+static void setup_with(Fixture *f, Prediction prediction, double composed, int draws, int context)
+{
+    TrainConfig config = trainer_default();
+    config.batch = BATCH;
+    config.prediction = prediction;
+    config.drop[0] = 0.3, config.drop[1] = 0.6;
+    config.composed_weight = composed;
+    config.draws = draws;
+    config.seed = 12;
+    ScoreNetConfig net = small;
+    net.context = context;
+    assert_ok(score_net_create(&f->net, net));
+    assert_ok(schedule_cosine(&f->schedule, 30));
+    assert_ok(facet_pool_create(&f->pool, 2));
+    assert_ok(trainer_create(&f->trainer, f->net, &f->schedule, config, 2));
+    fill_normal(f->x0, BATCH * SIZE, 5);
+    fill_normal(f->context, BATCH * CONTEXT, 6);
+    for (int i = 0; i < BATCH; i++) f->z[2 * i] = i % 3, f->z[2 * i + 1] = i % 2;
+    for (size_t i = 0; i < f->net->table.size; i++)
+        f->trainer->params[i] += 0.1 * sin(1.0 + (double)i);
+}
+
+static void setup(Fixture *f, Prediction prediction, double composed)
+{
+    setup_with(f, prediction, composed, 1, 0);
+}
+
+static void teardown(Fixture *f)
+{
+    trainer_free(f->trainer);
+    facet_pool_destroy(f->pool);
+    score_net_free(f->net);
+}
+
+static double loss(void *context)
+{
+    Fixture *f = context;
+    return trainer_gradients(f->trainer, f->x0, f->z, f->context, f->pool).loss;
+}
+
+static void test_gradient(void **state)
+{
+    (void)state;
+    static double grads[100000];
+    for (int kind = 0; kind < 3; kind++)
+        for (int composed = 0; composed < 2; composed++) {
+            Fixture f;
+            setup(&f, (Prediction)kind, composed ? 0.7 : 0.0);
+            TrainReport report = trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
+            assert_near(report.loss, report.denoise + 0.7 * report.composed, 1e-12);
+            assert_true(composed ? report.composed > 0.0 : report.composed == 0.0);
+            assert_true(f.net->table.size <= 100000);
+            memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
+            for (int i = 0; i < f.net->table.count; i++) {
+                const Tensor *tensor = &f.net->table.tensors[i];
+                check_gradient(tensor->name, f.trainer->params + tensor->offset,
+                               grads + tensor->offset, tensor->size,
+                               tensor->size > 20 ? tensor->size / 7 : 2, loss, &f);
+            }
+            teardown(&f);
+        }
+}
+
+// A sample's context gets the gradients of all its rows: its draws, and the branches of those with
+// the composed loss. 5 x 3 rows, of which 7 are composed, end inside a sample.
+static void test_gradient_of_shared_context(void **state)
+{
+    (void)state;
+    enum { DRAWS = 3 };
+    static double grads[100000];
+    double dcontext[BATCH * CONTEXT];
+    for (int composed = 0; composed < 2; composed++) {
+        Fixture f;
+        setup_with(&f, PREDICT_V, composed ? 0.7 : 0.0, DRAWS, CONTEXT);
+        assert_int_equal(f.trainer->noisy, BATCH * DRAWS);
+        assert_int_equal(f.trainer->composed, composed ? 7 : 0);
+        loss(&f);
+        memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
+        memcpy(dcontext, f.trainer->dcontext, sizeof dcontext);
+        check_gradient("dcontext", f.context, dcontext, BATCH * CONTEXT, 1, loss, &f);
+        for (int i = 0; i < f.net->table.count; i++) {
+            const Tensor *tensor = &f.net->table.tensors[i];
+            check_gradient(tensor->name, f.trainer->params + tensor->offset, grads + tensor->offset,
+                           tensor->size, tensor->size > 20 ? tensor->size / 7 : 2, loss, &f);
+        }
+        // Each draw has a time and noise of its own, and the sample that it belongs to.
+        const Real *x = f.trainer->x;
+        assert_true(memcmp(x, x + SIZE, SIZE * sizeof *x) != 0);
+        for (int r = 0; r < BATCH * DRAWS; r++) {
+            double abar = f.schedule.alpha_bar[(int)f.trainer->t[r]];
+            for (int i = 0; i < SIZE; i++)
+                assert_near(sqrt(abar) * x[r * SIZE + i] -
+                                sqrt(1.0 - abar) * f.trainer->target[r * SIZE + i],
+                            f.x0[r / DRAWS * SIZE + i], 1e-10);
+            for (int k = 0; k < K; k++) {
+                int value = f.trainer->z[r * K + k];
+                assert_true(value == EMBEDDING_NULL || value == f.z[r / DRAWS * K + k]);
+            }
+        }
+        teardown(&f);
+    }
+}
+
+// The noisy row, the target and the dropout of a row follow from (seed, update, row) alone.
+static void test_draws(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, PREDICT_V, 1.0);
+    int dropped[K] = {0}, both = 0;
+    enum { UPDATES = 600 };
+    for (int u = 0; u < UPDATES; u++) {
+        f.trainer->optimizer->updates = u;
+        trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
+        for (int r = 0; r < BATCH; r++) {
+            bool first = f.trainer->z[2 * r] == EMBEDDING_NULL;
+            bool second = f.trainer->z[2 * r + 1] == EMBEDDING_NULL;
+            dropped[0] += first, dropped[1] += second, both += first && second;
+            double abar = f.schedule.alpha_bar[(int)f.trainer->t[r]];
+            for (int i = r * SIZE; i < (r + 1) * SIZE; i++) // x = sqrt(abar) x0 + ..., v as well
+                assert_near(sqrt(abar) * f.trainer->x[i] - sqrt(1.0 - abar) * f.trainer->target[i],
+                            f.x0[i], 1e-10);
+        }
+        // The branches of the composed loss show nothing, the first factor, the second factor.
+        const int *branch = f.trainer->z + BATCH * K;
+        assert_int_equal(branch[0], -1), assert_int_equal(branch[1], -1);
+        assert_int_equal(branch[2], f.z[0]), assert_int_equal(branch[3], -1);
+        assert_int_equal(branch[4], -1), assert_int_equal(branch[5], f.z[1]);
+    }
+    double rows = UPDATES * BATCH;
+    assert_near(dropped[0] / rows, 0.3, 0.03);
+    assert_near(dropped[1] / rows, 0.6, 0.03);
+    assert_near(both / rows, 0.18, 0.03);
+    teardown(&f);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, PREDICT_V, 0.0);
+    Trainer *trainer;
+    TrainConfig config = trainer_default();
+    config.drop[1] = 1.5;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "drop probability");
+    config = trainer_default(), config.batch = 0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "batch");
+    config = trainer_default(), config.draws = 0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "draws a sample");
+    config = trainer_default(), config.draws = 1 << 18;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2),
+                   "expected 1 to 32767 draws a sample, found 262144");
+    config = trainer_default(), config.composed_weight = -1.0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "composed loss");
+    ScoreNetConfig none = small;
+    none.factors = 0;
+    ScoreNet *plain;
+    assert_ok(score_net_create(&plain, none));
+    config = trainer_default(), config.composed_weight = 1.0;
+    assert_refused(trainer_create(&trainer, plain, &f.schedule, config, 2), "needs a factor");
+    score_net_free(plain);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_gradient_of_shared_context),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
