@@ -61,7 +61,8 @@ static Guess guess(const FacetGateWorld *world, const FacetGateTrial *trial, boo
         most = fmax(most, p);
         guess.candidates += p > 0.0;
     }
-    if (!(sum > 0.0)) must(status_fail("a spawn: expected a gate that it could belong to"));
+    if (!(sum > 0.0))
+        must(status_fail(FACET_BAD_ARGUMENT, "a spawn: expected a gate that it could belong to"));
     guess.right = most / sum;
     return guess;
 }

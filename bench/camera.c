@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     FacetCamera camera = facet_camera_default();
     uint8_t *rgb = malloc((size_t)(camera.width * camera.height * 3));
     FacetVenueNames names;
-    must(rgb ? facet_venue_names(&names, NULL) : status_fail("out of memory"));
+    must(rgb ? facet_venue_names(&names, NULL) : status_fail(FACET_NO_MEMORY, "out of memory"));
     printf("%d frames of %dx%d a venue, one thread, processor time\n", frames, camera.width,
            camera.height);
     for (int i = 0; i < names.count; i++) {

@@ -26,7 +26,7 @@ static void square_task(void *context, int index, int worker)
 static float *numbers(size_t count, uint64_t stream)
 {
     float *out = malloc(count * sizeof *out);
-    if (!out) must(status_fail("out of memory"));
+    if (!out) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetRng rng = rng_make(1, stream);
     for (size_t i = 0; i < count; i++) out[i] = (float)rng_range(&rng, -1.0, 1.0);
     return out;

@@ -113,19 +113,19 @@ int main(int argc, char **argv)
     int frames = argc > 1 ? atoi(argv[1]) : 10000, threads = argc > 2 ? atoi(argv[2]) : 2;
     int width = argc > 4 ? atoi(argv[3]) : 80, height = argc > 4 ? atoi(argv[4]) : 60;
     if (frames < 1 || width < 1 || width > 4096 || height < 1 || height > 4096)
-        must(status_fail("usage: image_set [frames] [threads] [width height]"));
+        must(status_fail(FACET_BAD_ARGUMENT, "usage: image_set [frames] [threads] [width height]"));
     FacetFrameShape shape = {width, height, HORIZON, DIM};
     size_t size = image_size(shape);
     FacetPool *pool;
     must(facet_pool_create(&pool, threads));
     uint8_t *rgb = malloc(DISTINCT * size), *out = malloc(BATCH * size);
-    must(rgb && out ? status_ok() : status_fail("out of memory"));
+    must(rgb && out ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory"));
     draw(rgb, shape);
     printf("%d frames of %dx%d, %d threads\n", frames, width, height, facet_pool_threads(pool));
     measure(rgb, out, shape, frames, pool);
 
     struct stat info;
-    must(stat(path, &info) == 0 ? status_ok() : status_fail("%s: is gone", path));
+    must(stat(path, &info) == 0 ? status_ok() : status_fail(FACET_BAD_FILE, "%s: is gone", path));
     printf("%.1f MB a 1000 frames, %.0f %% of the pixels\n", 1e-3 * (double)info.st_size / frames,
            100.0 * (double)info.st_size / ((double)frames * (double)size));
     remove(path);

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     float *columns = calloc(BRANCHES * square, sizeof *columns);
     int *row_of = calloc((size_t)directions, sizeof *row_of);
     if (!params || !x || !p || !out || !axes || !columns || !row_of)
-        must(status_fail("out of memory"));
+        must(status_fail(FACET_NO_MEMORY, "out of memory"));
     tensor_init(params, &net->table, 1);
     const Tensor *head = tensor_find(&net->table, "out.weight"); // it begins at zero
     for (size_t i = 0; i < head->size; i++) params[head->offset + i] = 0.02f * sinf((float)i);

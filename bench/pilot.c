@@ -21,7 +21,7 @@ enum { ROUNDS_MAX = 1000, HORIZON = 16, DIM = 3, FRAMES = 4 };
 static uint8_t *noise_frames(size_t bytes)
 {
     uint8_t *rgb = malloc(bytes);
-    if (!rgb) must(status_fail("out of memory"));
+    if (!rgb) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetRng rng = rng_make(1, 0);
     for (size_t i = 0; i < bytes; i++) rgb[i] = (uint8_t)(255.0 * rng_uniform(&rng));
     return rgb;
@@ -56,7 +56,7 @@ static void write_frames(const char *path)
 static FacetPolicy *make_policy(void)
 {
     char folder[] = "/tmp/facet-pilot-XXXXXX", frames[64], file[64], log[64];
-    if (!mkdtemp(folder)) must(status_fail("%s: cannot make a folder", folder));
+    if (!mkdtemp(folder)) must(status_fail(FACET_BAD_FILE, "%s: cannot make a folder", folder));
     snprintf(frames, sizeof frames, "%s/frames.h5", folder);
     snprintf(file, sizeof file, "%s/policy", folder);
     snprintf(log, sizeof log, "%s/policy.csv", folder);
@@ -117,7 +117,7 @@ static void bench_round(Bench *b, int slot, FacetFactorTask task, const uint8_t 
     sight_features(features, b->sight, frame, 1, b->pool);
     b->step[slot] = t1 - t0;
     b->encode[slot] = wall_seconds() - t1;
-    if (!isfinite(actions[0])) must(status_fail("the plan is not finite"));
+    if (!isfinite(actions[0])) must(status_fail(FACET_NOT_FINITE, "the plan is not finite"));
 }
 
 static void bench_print(Bench *b, int rounds, int steps, int branches)
@@ -140,14 +140,15 @@ int main(int argc, char **argv)
         must(facet_policy_load(&policy, argv[1]));
     else
         policy = make_policy();
-    if (!policy_sees(policy)) must(status_fail("%s: expected a policy that sees", argv[1]));
+    if (!policy_sees(policy))
+        must(status_fail(FACET_BAD_FILE, "%s: expected a policy that sees", argv[1]));
     int width, height, features = encoder_config(policy->encoder)->features;
     policy_frame_size(policy, &width, &height);
     uint8_t *frame = noise_frames((size_t)width * (size_t)height * 3);
     double *actions =
         malloc((size_t)(policy_horizon(policy) * policy_dim(policy)) * sizeof(double));
     float *seen = malloc((size_t)features * sizeof *seen);
-    if (!actions || !seen) must(status_fail("out of memory"));
+    if (!actions || !seen) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetFactorTask task = facet_factor_split_task(facet_policy_training(policy), 0);
 
     static Bench one, several;

@@ -154,9 +154,9 @@ static FacetStatus peer_open(Peer *peer, const FacetQuadModel *model, bool rotor
     memcpy(files.filedata[0], text, used);
     peer->model = mj_loadXML("body.xml", &files, error, sizeof error);
     mj_deleteVFS(&files);
-    if (!peer->model) return status_fail("MuJoCo: %s", error);
+    if (!peer->model) return status_fail(FACET_BAD_ARGUMENT, "MuJoCo: %s", error);
     peer->data = mj_makeData(peer->model);
-    return peer->data ? status_ok() : status_fail("MuJoCo: out of memory");
+    return peer->data ? status_ok() : status_fail(FACET_NO_MEMORY, "MuJoCo: out of memory");
 }
 
 static FacetStatus peers_open(const FacetQuadModel *model)
@@ -244,7 +244,7 @@ static FacetStatus bench_open(Bench *bench)
     bench->plans = calloc(FLIGHTS_MAX, sizeof *bench->plans);
     bench->flights = calloc(FLIGHTS_MAX, sizeof *bench->flights);
     if (!bench->references || !bench->plans || !bench->flights)
-        return status_fail("out of memory for %d flights", FLIGHTS_MAX);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", FLIGHTS_MAX);
     for (int i = 0; i < bench->course->track_count * SPEEDS && i < FLIGHTS_MAX; i++) {
         const FacetTrack *track = &bench->course->tracks[i / SPEEDS];
         const double speed = 2.0 + 0.3 * (i % SPEEDS);
@@ -325,7 +325,7 @@ int main(int count, char **argument)
     };
     enum { ROWS = sizeof rows / sizeof *rows };
     Bench *bench = calloc(1, sizeof *bench);
-    FacetStatus status = bench ? bench_open(bench) : status_fail("out of memory");
+    FacetStatus status = bench ? bench_open(bench) : status_fail(FACET_NO_MEMORY, "out of memory");
     if (!status.ok || repeats < 1) {
         fprintf(stderr, "simulator: %s\n",
                 status.ok ? "expected a number of repeats of at least 1" : status.text);

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 
     size_t squares = (size_t)threads * 3 * SQUARE * SQUARE;
     float *matrices = malloc(squares * sizeof *matrices);
-    if (!matrices) must(status_fail("out of memory"));
+    if (!matrices) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     for (size_t i = 0; i < squares; i++) matrices[i] = (float)(i % 97) * 0.01f;
 
     ScoreNetConfig shape = score_net_default();
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     int size = shape.horizon * shape.dim, batch = config.batch;
     float *x0 = malloc((size_t)batch * size * sizeof *x0);
     int *z = malloc((size_t)batch * 2 * sizeof *z);
-    if (!x0 || !z) must(status_fail("out of memory"));
+    if (!x0 || !z) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetRng rng = rng_make(1, 0);
     for (int i = 0; i < batch * size; i++) x0[i] = (float)rng_range(&rng, -1.0, 1.0);
     for (int i = 0; i < batch; i++) z[2 * i] = i % 8, z[2 * i + 1] = i % 3;
@@ -78,7 +78,8 @@ int main(int argc, char **argv)
         sampler_load(sampler, trainer->params, pool);
         must(sampler_run(x, NULL, sampler, &plan, COMPOSE_FACTORS, NULL, z, NULL, 1, pool));
         double t4 = wall_seconds();
-        if (!report.finite || !report2.finite) must(status_fail("the loss is not finite"));
+        if (!report.finite || !report2.finite)
+            must(status_fail(FACET_NOT_FINITE, "the loss is not finite"));
         peak[slot] = t1 - t0, train[slot] = t2 - t1, ours[slot] = t3 - t2, sample[slot] = t4 - t3;
     }
 

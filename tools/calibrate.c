@@ -380,7 +380,8 @@ static FacetStatus read_layout(Layout *layout, const FacetCourse *course)
 {
     if (course->track_count != TRACKS || course->opening_count != OPENINGS ||
         course->gate_count > GATES_MAX)
-        return status_fail("expected a draft with 8 tracks, 3 openings and at most 64 gates");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a draft with 8 tracks, 3 openings and at most 64 gates");
     layout->gate_count = course->gate_count;
     for (int g = 0; g < course->gate_count; g++) layout->gates[g] = course->gates[g].center;
     for (int t = 0; t < TRACKS; t++) {
@@ -456,13 +457,13 @@ static FacetStatus write_part(const Calibration *c, const char *folder, int t)
     size_t size = 0;
     snprintf(path, sizeof path, "%.900s/%s.json", folder, t < 0 ? "course" : c->tracks[t].name);
     FILE *out = open_memstream(&text, &size);
-    if (!out) return status_fail("%s: out of memory", path);
+    if (!out) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     if (t < 0)
         print_course(out, c);
     else
         print_track(out, c, t);
-    FacetStatus status =
-        fclose(out) == 0 ? file_write(path, text, size) : status_fail("%s: out of memory", path);
+    FacetStatus status = fclose(out) == 0 ? file_write(path, text, size)
+                                          : status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     free(text);
     return status;
 }
@@ -535,7 +536,8 @@ int main(int count, char **argument)
         return 2;
     }
     Calibration *c = calloc(1, sizeof *c), *kept = calloc(1, sizeof *kept);
-    FacetStatus status = c && kept ? prepare(c, argument) : status_fail("out of memory");
+    FacetStatus status =
+        c && kept ? prepare(c, argument) : status_fail(FACET_NO_MEMORY, "out of memory");
     if (status.ok) status = improve(c, kept, argument);
     if (!status.ok) fprintf(stderr, "facet-calibrate: %s\n", status.text);
     if (c) {

@@ -32,7 +32,7 @@ static void must(FacetStatus status)
 static void *room(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
-    if (!memory) must(status_fail("out of memory"));
+    if (!memory) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     return memory;
 }
 
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     FacetPool *pool;
     must(facet_policy_load(&policy, argv[1]));
     if (policy->net->config.factors == 0)
-        must(status_fail("expected a policy with factors, found a %s one",
+        must(status_fail(FACET_BAD_ARGUMENT, "expected a policy with factors, found a %s one",
                          facet_policy_method_name(policy_method(policy))));
     must(onnx_export(policy, NULL, argv[2]));
     uint8_t *frame = policy_sees(policy) ? make_frame(policy) : NULL;

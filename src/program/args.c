@@ -59,7 +59,7 @@ static FacetStatus unknown_option(const OptionTable *table, const char *argument
     }
     snprintf(given, sizeof given, "%.*s", (int)strcspn(argument, "="), argument);
     text_unknown(text, sizeof text, "option", given, words, table->count);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 static const Option *find_option(const OptionTable *table, const char *name, size_t length)
@@ -84,7 +84,8 @@ static FacetStatus read_int(const Option *option, const char *text)
     errno = 0;
     long long value = is_whole_number(text) ? strtoll(text, NULL, 10) : LLONG_MAX;
     if (errno || (double)value < option->min || (double)value > option->max)
-        return status_fail("--%s: expected a whole number from %.0f to %.0f, found '%.60s'",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--%s: expected a whole number from %.0f to %.0f, found '%.60s'",
                            option->name, option->min, option->max, text);
     *option->value.integer = (int)value;
     return status_ok();
@@ -96,7 +97,8 @@ static FacetStatus read_uint64(const Option *option, const char *text)
     bool valid = is_whole_number(text) && text[0] != '-';
     unsigned long long value = valid ? strtoull(text, NULL, 10) : 0;
     if (!valid || errno)
-        return status_fail("--%s: expected a whole number from 0 to %" PRIu64 ", found '%.60s'",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--%s: expected a whole number from 0 to %" PRIu64 ", found '%.60s'",
                            option->name, UINT64_MAX, text);
     *option->value.natural = value;
     return status_ok();
@@ -115,7 +117,8 @@ static FacetStatus read_double(const Option *option, const char *text)
             snprintf(range, sizeof range, " of at least %g", option->min);
         else if (isfinite(option->max))
             snprintf(range, sizeof range, " of at most %g", option->max);
-        return status_fail("--%s: expected a number%s, found '%.60s'", option->name, range, text);
+        return status_fail(FACET_BAD_ARGUMENT, "--%s: expected a number%s, found '%.60s'",
+                           option->name, range, text);
     }
     *option->value.real = value;
     return status_ok();
@@ -124,7 +127,8 @@ static FacetStatus read_double(const Option *option, const char *text)
 static FacetStatus list_add(TextList *list, const char *dashes, const char *name, const char *text)
 {
     if (list->count == TEXT_LIST_MAX)
-        return status_fail("%s%s: expected at most %d of them", dashes, name, TEXT_LIST_MAX);
+        return status_fail(FACET_BAD_ARGUMENT, "%s%s: expected at most %d of them", dashes, name,
+                           TEXT_LIST_MAX);
     list->items[list->count++] = text;
     return status_ok();
 }
@@ -132,8 +136,8 @@ static FacetStatus list_add(TextList *list, const char *dashes, const char *name
 static FacetStatus read_value(const Option *option, const char *text)
 {
     if (!text[0])
-        return status_fail("--%s: expected %s, found an empty text", option->name,
-                           option->placeholder);
+        return status_fail(FACET_BAD_ARGUMENT, "--%s: expected %s, found an empty text",
+                           option->name, option->placeholder);
     switch (option->kind) {
     case OPTION_INT:
         return read_int(option, text);
@@ -165,14 +169,15 @@ static FacetStatus read_option(bool *help, const OptionTable *table, int argc, c
     if (!option) return unknown_option(table, argument);
     if (option->kind == OPTION_FLAG) {
         if (equals)
-            return status_fail("--%s: takes no value, found '%.60s'", option->name, equals + 1);
+            return status_fail(FACET_BAD_ARGUMENT, "--%s: takes no value, found '%.60s'",
+                               option->name, equals + 1);
         *(option->value.flag ? option->value.flag : help) = true;
         return status_ok();
     }
     if (equals) return read_value(option, equals + 1);
     if (*index + 1 >= argc || strncmp(argv[*index + 1], "--", 2) == 0)
-        return status_fail("--%s: expected %s after it, found %s%s%s", option->name,
-                           option->placeholder, *index + 1 < argc ? "'" : "nothing",
+        return status_fail(FACET_BAD_ARGUMENT, "--%s: expected %s after it, found %s%s%s",
+                           option->name, option->placeholder, *index + 1 < argc ? "'" : "nothing",
                            *index + 1 < argc ? argv[*index + 1] : "", *index + 1 < argc ? "'" : "");
     return read_value(option, argv[++*index]);
 }
@@ -180,10 +185,11 @@ static FacetStatus read_option(bool *help, const OptionTable *table, int argc, c
 static FacetStatus read_operand(const Usage *usage, const char *argument)
 {
     if (!usage->operands)
-        return status_fail("expected only options, which begin with --, found '%.60s'", argument);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected only options, which begin with --, found '%.60s'", argument);
     if (usage->operands->count >= usage->operand_max)
-        return status_fail("expected at most %d %s, found '%.60s' besides", usage->operand_max,
-                           usage->operand_name, argument);
+        return status_fail(FACET_BAD_ARGUMENT, "expected at most %d %s, found '%.60s' besides",
+                           usage->operand_max, usage->operand_name, argument);
     return list_add(usage->operands, "", usage->operand_name, argument);
 }
 
@@ -206,8 +212,8 @@ FacetStatus args_read(bool *help, const Usage *usage, int argc, char **argv)
             TRY(read_operand(usage, argv[i]));
     }
     if (usage->operands && usage->operands->count < usage->operand_min)
-        return status_fail("expected at least %d %s, found %d", usage->operand_min,
-                           usage->operand_name, usage->operands->count);
+        return status_fail(FACET_BAD_ARGUMENT, "expected at least %d %s, found %d",
+                           usage->operand_min, usage->operand_name, usage->operands->count);
     return status_ok();
 }
 

@@ -41,7 +41,7 @@ static FacetStatus parse_side(int *side, const char *word)
             *side = i < 2 ? 1 : -1;
             return status_ok();
         }
-    return status_fail("no side '%.40s': +1, -1", word);
+    return status_fail(FACET_NOT_FOUND, "no side '%.40s': +1, -1", word);
 }
 
 static FacetStatus parse_size(FacetCamera *camera, const char *text)
@@ -49,7 +49,8 @@ static FacetStatus parse_size(FacetCamera *camera, const char *text)
     char end;
     if (sscanf(text, "%dx%d%c", &camera->width, &camera->height, &end) != 2 || camera->width < 8 ||
         camera->height < 8 || camera->width > 4096 || camera->height > 4096)
-        return status_fail("--size: expected WIDTHxHEIGHT from 8x8 to 4096x4096, found '%.40s'",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--size: expected WIDTHxHEIGHT from 8x8 to 4096x4096, found '%.40s'",
                            text);
     return status_ok();
 }
@@ -58,7 +59,7 @@ static FacetStatus parse_at(FacetVec3 *pos, const char *text)
 {
     char end;
     if (sscanf(text, "%lf,%lf,%lf%c", &pos->x, &pos->y, &pos->z, &end) != 3 || !vec3_finite(*pos))
-        return status_fail("--at: expected X,Y,Z in m, found '%.60s'", text);
+        return status_fail(FACET_BAD_ARGUMENT, "--at: expected X,Y,Z in m, found '%.60s'", text);
     return status_ok();
 }
 
@@ -68,7 +69,8 @@ static FacetStatus parse_camera(CameraOptions *options)
     TRY(parse_size(camera, options->size));
     if (camera->samples != 1 && camera->samples != 2 && camera->samples != 4 &&
         camera->samples != 8)
-        return status_fail("--samples: expected 1, 2, 4 or 8, found %d", camera->samples);
+        return status_fail(FACET_BAD_ARGUMENT, "--samples: expected 1, 2, 4 or 8, found %d",
+                           camera->samples);
     camera->fov = options->fov * DEGREES;
     camera->tilt = options->tilt * DEGREES;
     // Noise of k times the standard deviation: a k^2-th of the electrons.
@@ -112,7 +114,7 @@ static FacetStatus draw(const CameraOptions *options, const FacetVenue *venue,
 {
     const FacetCamera *camera = &options->camera;
     uint8_t *rgb = malloc((size_t)camera->width * (size_t)camera->height * 3);
-    if (!rgb) return status_fail("out of memory for a frame of %s", options->size);
+    if (!rgb) return status_fail(FACET_NO_MEMORY, "out of memory for a frame of %s", options->size);
     FacetPool *pool = NULL;
     FacetStatus status = facet_pool_create(&pool, options->common.threads);
     if (status.ok) {

@@ -36,7 +36,8 @@ static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetR
     for (int i = 0; i < names->count; i++) {
         TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
         if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail("task %s: no speed clears every gate, so there is nothing to "
+            return status_fail(FACET_NOT_FOUND,
+                               "task %s: no speed clears every gate, so there is nothing to "
                                "certify",
                                names->items[i]);
     }
@@ -65,7 +66,7 @@ static FacetStatus diagnose(Certification *all, const CertifyCommand *command)
 static FacetStatus measure_interaction(Certification *all, const CertifyCommand *command)
 {
     all->exact = calloc((size_t)facet_race_task_max(all->race), sizeof *all->exact);
-    if (!all->exact) return status_fail("out of memory for the exact plans");
+    if (!all->exact) return status_fail(FACET_NO_MEMORY, "out of memory for the exact plans");
     FacetProgress *progress =
         facet_progress_begin("interaction", exact_product_count(all->race), command->common.quiet);
     FacetStatus status = exact_products(&all->products, all->race, all->policy, command->steps,
@@ -89,7 +90,9 @@ static FacetStatus fly_samples(Certification *all, const CertifyCommand *command
     all->passage = calloc((size_t)tasks, sizeof *all->passage);
     uint64_t *seeds = calloc((size_t)samples, sizeof *seeds);
     FacetStatus status =
-        all->passage && seeds ? status_ok() : status_fail("out of memory for %d rollouts", samples);
+        all->passage && seeds
+            ? status_ok()
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d rollouts", samples);
     for (int i = 0; i < samples && status.ok; i++)
         seeds[i] = passage_plan_seed(&all->passage_options, i);
     const FacetPolicySampling how = {.mode = FACET_POLICY_COMPOSED, .steps = command->steps};
@@ -116,8 +119,9 @@ static FacetStatus check_interrupt(const Certification *all)
 {
     if (!interrupt_requested()) return status_ok();
     return all->options.state
-               ? status_fail("interrupted; the same command goes on from %s", all->options.state)
-               : status_fail("interrupted");
+               ? status_fail(FACET_INTERRUPTED, "interrupted; the same command goes on from %s",
+                             all->options.state)
+               : status_fail(FACET_INTERRUPTED, "interrupted");
 }
 
 // A device or a pipe, beside which nothing can wait.
@@ -182,7 +186,7 @@ static FacetStatus run(const FacetRace *race, const FacetPolicy *policy,
         calloc((size_t)facet_race_task_max(race) + TEXT_LIST_MAX, sizeof *tasks);
     int count = 0;
     FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &command->tasks)
-                               : status_fail("out of memory for the tasks");
+                               : status_fail(FACET_NO_MEMORY, "out of memory for the tasks");
     if (status.ok) status = certify(race, policy, tasks, count, command);
     free(tasks);
     return status;
@@ -193,7 +197,8 @@ static FacetStatus check(const FacetPolicy *policy, const CertifyCommand *comman
 {
     TRY(certify_check_blind(policy));
     if (command->steps > policy_noise_steps(policy))
-        return status_fail("--steps: the policy has %d noise levels, found %d steps; a level "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--steps: the policy has %d noise levels, found %d steps; a level "
                            "visited twice changes nothing",
                            policy_noise_steps(policy), command->steps);
     return status_ok();
@@ -252,7 +257,8 @@ int cmd_certify(int argc, char **argv)
     if (!command.policy) {
         if (!shipped_policy(shipped))
             return command_misused(usage.command,
-                                   status_fail("expected --policy POLICY: no policy ships with "
+                                   status_fail(FACET_BAD_ARGUMENT,
+                                               "expected --policy POLICY: no policy ships with "
                                                "this Facet"));
         command.policy = shipped;
     }

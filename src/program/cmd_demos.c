@@ -50,7 +50,9 @@ int cmd_demos(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!out) return command_misused(usage.command, status_fail("expected --out FILE"));
+    if (!out)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --out FILE"));
     demos.seed = common.seed;
     interrupt_watch();
 

@@ -96,7 +96,7 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
 static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const EvalOptions *options)
 {
     Evaluation *evaluation = calloc(1, sizeof *evaluation);
-    if (!evaluation) return status_fail("out of memory for the evaluation");
+    if (!evaluation) return status_fail(FACET_NO_MEMORY, "out of memory for the evaluation");
     evaluation->steps = options->steps;
     FacetStatus status = fly_rows(evaluation, race, set, options);
     if (status.ok) status = fly_sweep(evaluation, race, set, options);

@@ -40,8 +40,12 @@ int cmd_export(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!policy) return command_misused(usage.command, status_fail("expected --policy POLICY"));
-    if (!onnx) return command_misused(usage.command, status_fail("expected --onnx FILE"));
+    if (!policy)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --policy POLICY"));
+    if (!onnx)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --onnx FILE"));
     FacetStatus status = export_policy(policy, network, onnx);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

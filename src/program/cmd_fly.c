@@ -28,7 +28,8 @@ static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetR
     for (int i = 0; i < names->count; i++) {
         TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
         if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail("task %s: no speed clears every gate, so there is nothing to fly",
+            return status_fail(FACET_NOT_FOUND,
+                               "task %s: no speed clears every gate, so there is nothing to fly",
                                names->items[i]);
     }
     return status_ok();
@@ -40,7 +41,7 @@ static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
 {
     const CommonOptions *common = &options->common;
     FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
-    if (!results) return status_fail("out of memory for the flights");
+    if (!results) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     FacetProgress *progress = facet_progress_begin("flights", count, common->quiet);
     FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
                                             options->gusts, progress);
@@ -68,7 +69,7 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
                                .options = options->verification};
     FacetStatus status = flights.raw && flights.verified && flights.reports
                              ? status_ok()
-                             : status_fail("out of memory for the flights");
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     if (status.ok) {
         FacetProgress *progress = facet_progress_begin("verified", count, common->quiet);
         status = facet_race_fly_verified(flights.raw, flights.verified, flights.reports, race,
@@ -94,7 +95,7 @@ static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
     int count = 0;
     FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &options->tasks)
-                               : status_fail("out of memory for the flights");
+                               : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     Pilot pilot = {0};
     FacetPolicy *policy = NULL;
     if (status.ok && !options->expert) status = facet_policy_load(&policy, options->policy);
@@ -170,8 +171,9 @@ int cmd_fly(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     if (fly_options.expert && fly_options.policy)
-        return command_misused(usage.command,
-                               status_fail("expected --expert or --policy, found both"));
+        return command_misused(
+            usage.command,
+            status_fail(FACET_BAD_ARGUMENT, "expected --expert or --policy, found both"));
     FacetStatus status = facet_policy_mode_parse(&fly_options.how.mode, fly_options.mode);
     if (status.ok)
         status = facet_policy_sampler_parse(&fly_options.how.sampler, fly_options.sampler);
@@ -179,9 +181,10 @@ int cmd_fly(int argc, char **argv)
     char shipped[FILE_PATH_MAX];
     if (!fly_options.expert && !fly_options.policy) {
         if (!shipped_policy(shipped))
-            return command_misused(usage.command, status_fail("expected --policy POLICY or "
-                                                              "--expert: no policy ships with "
-                                                              "this Facet"));
+            return command_misused(usage.command,
+                                   status_fail(FACET_BAD_ARGUMENT, "expected --policy POLICY or "
+                                                                   "--expert: no policy ships with "
+                                                                   "this Facet"));
         fly_options.policy = shipped;
     }
     fly_options.how.seed = fly_options.common.seed;

@@ -38,7 +38,7 @@ static FacetStatus add_venue(GateTrials *trials, const FacetGateWorld *world,
 {
     int count = (int)factor_task_count(world->space) / world->venue_count;
     int *order = calloc((size_t)count, sizeof *order);
-    if (!order) return status_fail("out of memory for %d tasks", count);
+    if (!order) return status_fail(FACET_NO_MEMORY, "out of memory for %d tasks", count);
     FacetRng rng = rng_make(o->common.seed, (uint64_t)venue);
     for (int i = 0; i < count; i++) {
         int j = (int)(rng_uniform(&rng) * (i + 1));
@@ -240,7 +240,9 @@ static FacetStatus fly(GateTrials *trials, FacetGateFlyer *flyer, const GateComm
     Trail *trails = calloc((size_t)trials->count + 1, sizeof *trails);
     FacetGateWatch *watches = calloc((size_t)trials->count + 1, sizeof *watches);
     FacetStatus status =
-        trails && watches ? status_ok() : status_fail("out of memory for %d trials", trials->count);
+        trails && watches
+            ? status_ok()
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d trials", trials->count);
     for (int i = 0; status.ok && i < trials->count; i++) {
         trails[i] = (Trail){.path = json_array(), .world = flyer->world};
         watches[i] = (FacetGateWatch){.frame = follow, .context = &trails[i]};
@@ -307,7 +309,8 @@ static int cmd_gate_fly(int argc, char **argv)
     if (!o.policy && !o.expert) {
         if (!shipped_gate_policy(o.path))
             return command_failed(usage.command,
-                                  status_fail("no policy ships with this copy: give one with "
+                                  status_fail(FACET_BAD_ARGUMENT,
+                                              "no policy ships with this copy: give one with "
                                               "--policy FILE, or fly the --expert"));
         o.policy = o.path;
     }
@@ -339,5 +342,5 @@ int cmd_gate(int argc, char **argv)
     }
     char text[300];
     text_unknown(text, sizeof text, "part of gate", argv[1], names, PARTS);
-    return command_misused("gate", status_fail("%s", text));
+    return command_misused("gate", status_fail(FACET_NOT_FOUND, "%s", text));
 }

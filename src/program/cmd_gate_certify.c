@@ -104,7 +104,7 @@ static FacetStatus certify_trials(FirstPlan *plans, FacetCertifier *certifier,
                                   const CertifyCommand *o)
 {
     uint8_t *frame = malloc((size_t)world->camera.width * (size_t)world->camera.height * 3);
-    if (!frame) return status_fail("out of memory for a frame");
+    if (!frame) return status_fail(FACET_NO_MEMORY, "out of memory for a frame");
     FacetRng rng = rng_make(o->common.seed, UINT64_MAX); // no trial has this stream
     FacetStatus status = status_ok();
     FacetProgress *progress =
@@ -114,7 +114,8 @@ static FacetStatus certify_trials(FirstPlan *plans, FacetCertifier *certifier,
         FacetFactorTask task = pick_task(policy, i, o->tasks, &rng);
         status = facet_gate_trial(&trial, world, task, o->common.seed, (uint64_t)i);
         if (status.ok) status = certify_trial(&plans[i], certifier, world, &trial, frame, progress);
-        if (status.ok && interrupt_requested()) status = status_fail("interrupted");
+        if (status.ok && interrupt_requested())
+            status = status_fail(FACET_INTERRUPTED, "interrupted");
     }
     facet_progress_end(progress);
     free(frame);
@@ -333,10 +334,11 @@ static FacetStatus certify(const FacetGateWorld *world, const FacetPolicy *polic
     FacetPool *pool;
     TRY(certify_check_policy(policy));
     if (facet_factor_split_count(facet_policy_training(policy)) == 0)
-        return status_fail("%s: expected tasks that it was trained on, found none", o->policy);
+        return status_fail(FACET_BAD_FILE, "%s: expected tasks that it was trained on, found none",
+                           o->policy);
     o->steps = policy_sampling_steps(policy, &how);
     FirstPlan *plans = calloc((size_t)o->tasks, sizeof *plans);
-    if (!plans) return status_fail("out of memory for %d plans", o->tasks);
+    if (!plans) return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", o->tasks);
     FacetStatus status = facet_pool_create(&pool, o->common.threads);
     if (status.ok) {
         status = facet_certifier_create(&certifier, policy, o->steps, pool);
@@ -375,7 +377,8 @@ int cmd_gate_certify(int argc, char **argv)
     if (!o.policy) {
         if (!shipped_gate_policy(o.path))
             return command_failed(usage.command,
-                                  status_fail("no policy ships with this copy: give one with "
+                                  status_fail(FACET_BAD_ARGUMENT,
+                                              "no policy ships with this copy: give one with "
                                               "--policy FILE"));
         o.policy = o.path;
     }

@@ -37,7 +37,8 @@ static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
     }
     factor_split_destroy(listed);
     factor_split_destroy(skipped);
-    if (status.ok && trials->count == 0) status = status_fail("expected trials to fly, found none");
+    if (status.ok && trials->count == 0)
+        status = status_fail(FACET_BAD_ARGUMENT, "expected trials to fly, found none");
     return status;
 }
 
@@ -169,7 +170,7 @@ static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *poli
     Sight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
     FacetGateWatch *watches = calloc((size_t)trials.count + 1, sizeof *watches);
     if (status.ok && !(sights && watches))
-        status = status_fail("out of memory for %d trials", trials.count);
+        status = status_fail(FACET_NO_MEMORY, "out of memory for %d trials", trials.count);
     for (int i = 0; status.ok && i < trials.count; i++) {
         sights[i].world = world;
         watches[i] = (FacetGateWatch){.frame = look, .context = &sights[i]};
@@ -211,7 +212,9 @@ int cmd_gate_eval(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!o.policy) return command_misused(usage.command, status_fail("expected --policy FILE"));
+    if (!o.policy)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --policy FILE"));
     command_text(o.command, sizeof o.command, argc, argv);
     interrupt_watch();
     FacetGateWorld *world = NULL;

@@ -16,14 +16,16 @@ static FacetStatus tasks_left(FacetFactorTask **tasks, int *count, const FacetGa
     int64_t all = factor_task_count(world->space);
     *count = 0;
     *tasks = calloc((size_t)all, sizeof **tasks);
-    if (!*tasks) return status_fail("out of memory for %lld tasks", (long long)all);
+    if (!*tasks)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %lld tasks", (long long)all);
     FacetStatus status = gate_tasks_matching(&left_out, world, hold_out);
     for (int64_t i = 0; status.ok && i < all; i++) {
         FacetFactorTask task = factor_task_at(world->space, i);
         if (!facet_factor_split_contains(left_out, task)) (*tasks)[(*count)++] = task;
     }
     factor_split_destroy(left_out);
-    if (status.ok && *count == 0) status = status_fail("expected tasks to fly, found all held out");
+    if (status.ok && *count == 0)
+        status = status_fail(FACET_BAD_ARGUMENT, "expected tasks to fly, found all held out");
     return status;
 }
 
@@ -87,7 +89,9 @@ int cmd_gate_demos(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!o.out) return command_misused(usage.command, status_fail("expected --out FILE"));
+    if (!o.out)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --out FILE"));
     FacetGateWorld *world;
     interrupt_watch();
     FacetStatus status = facet_gate_world_create(&world, o.common.courses);
@@ -220,8 +224,12 @@ int cmd_gate_train(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!o.data) return command_misused(usage.command, status_fail("expected --data FILE"));
-    if (!o.out) return command_misused(usage.command, status_fail("expected --out POLICY"));
+    if (!o.data)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --data FILE"));
+    if (!o.out)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --out POLICY"));
     command_text(o.command, sizeof o.command, argc, argv);
     interrupt_watch();
     FacetStatus status = train(&o);

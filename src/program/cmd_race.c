@@ -33,8 +33,9 @@ static FacetStatus heat_fly(Heat *heat, const FacetRace *race, FacetPolicy *poli
     *heat = (Heat){.tasks = calloc(room, sizeof *heat->tasks),
                    .results = calloc(room, sizeof *heat->results)};
     Pilot pilot = {.policy = policy};
-    FacetStatus status =
-        heat->tasks && heat->results ? status_ok() : status_fail("out of memory for the flights");
+    FacetStatus status = heat->tasks && heat->results
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     if (status.ok) {
         int feasible = facet_race_feasible_tasks(heat->tasks, race);
         for (int i = 0; i < feasible; i++)

@@ -117,7 +117,8 @@ int cmd_reproduce(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     if (strlen(r.folder) > 800)
-        return command_misused(usage.command, status_fail("%.60s…: name too long", r.folder));
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_FILE, "%.60s…: name too long", r.folder));
     FacetCourse *course;
     FacetStatus status = file_make_folder(r.folder);
     if (status.ok) status = facet_course_load(&course, r.common.courses);

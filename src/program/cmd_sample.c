@@ -106,9 +106,10 @@ static FacetStatus sample(const SampleOptions *options, const FacetPolicySamplin
     size_t size = (size_t)(policy_horizon(policy) * policy_dim(policy));
     double *actions = calloc((size_t)options->count * size, sizeof *actions);
     FacetFactorTask *tasks = calloc((size_t)options->count, sizeof *tasks);
-    FacetStatus status = actions && tasks
-                             ? sample_into(actions, tasks, policy, options, how)
-                             : status_fail("out of memory for %d plans", options->count);
+    FacetStatus status =
+        actions && tasks
+            ? sample_into(actions, tasks, policy, options, how)
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d plans", options->count);
     free(actions);
     free(tasks);
     facet_policy_destroy(policy);
@@ -145,8 +146,11 @@ int cmd_sample(int argc, char **argv)
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     if (!sampling.policy)
-        return command_misused(usage.command, status_fail("expected --policy POLICY"));
-    if (!sampling.task) return command_misused(usage.command, status_fail("expected --task TASK"));
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --policy POLICY"));
+    if (!sampling.task)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --task TASK"));
     FacetPolicySampling how = {
         .steps = sampling.steps, .temperature = sampling.temperature, .seed = sampling.common.seed};
     FacetStatus status = facet_policy_mode_parse(&how.mode, sampling.mode);

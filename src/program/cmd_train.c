@@ -14,7 +14,7 @@ static FacetStatus parse_precision(FacetTrainPrecision *precision, const char *n
 {
     *precision = strcmp(name, "fp16") == 0 ? FACET_TRAIN_FP16 : FACET_TRAIN_FP32;
     if (*precision == FACET_TRAIN_FP16 || strcmp(name, "fp32") == 0) return status_ok();
-    return status_fail("no precision '%.40s': fp32, fp16", name);
+    return status_fail(FACET_NOT_FOUND, "no precision '%.40s': fp32, fp16", name);
 }
 
 static Json *json_from_training(const FacetTrainSummary *summary, const FacetTrainOptions *options,
@@ -101,8 +101,12 @@ int cmd_train(int argc, char **argv)
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (!data) return command_misused(usage.command, status_fail("expected --data FILE"));
-    if (!out) return command_misused(usage.command, status_fail("expected --out POLICY"));
+    if (!data)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --data FILE"));
+    if (!out)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --out POLICY"));
     FacetStatus status = policy_method_parse(&train_options.method, method);
     if (status.ok) status = parse_precision(&train_options.precision, precision);
     if (!status.ok) return command_misused(usage.command, status);

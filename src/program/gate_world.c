@@ -21,7 +21,7 @@ FacetStatus gate_policy_load(FacetPolicy **policy, const FacetGateWorld *world, 
     if (status.ok) return status;
     facet_policy_destroy(*policy);
     *policy = NULL;
-    return status_fail("%s: %s", path, status.text);
+    return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
 }
 
 static FacetStatus add_patterns(FacetFactorSplit *tasks, const FacetGateWorld *world,

@@ -44,13 +44,14 @@ void policies_close(PolicySet *set)
 static FacetStatus add_policy(PolicySet *set, const char *file)
 {
     if (set->count == POLICIES_MAX)
-        return status_fail("expected at most %d policies", POLICIES_MAX);
+        return status_fail(FACET_BAD_ARGUMENT, "expected at most %d policies", POLICIES_MAX);
     FacetPolicy *policy;
     TRY(facet_policy_load(&policy, file));
     for (int i = 0; i < set->count; i++)
         if (strcmp(eval_method(set->policies[i]), eval_method(policy)) == 0) {
-            FacetStatus status = status_fail("%s: there is already a policy of the method '%s'",
-                                             file, eval_method(policy));
+            FacetStatus status =
+                status_fail(FACET_BAD_FILE, "%s: there is already a policy of the method '%s'",
+                            file, eval_method(policy));
             facet_policy_destroy(policy);
             return status;
         }
@@ -72,9 +73,10 @@ static FacetStatus add_shipped(PolicySet *set)
     TRY(file_shipped(folder, "models"));
     struct dirent **entries;
     int count = scandir(folder, &entries, is_race_policy, alphasort);
-    if (count < 0) return status_fail("%s: cannot read the folder", folder);
+    if (count < 0) return status_fail(FACET_BAD_FILE, "%s: cannot read the folder", folder);
     FacetStatus status =
-        count > 0 ? status_ok() : status_fail("%s: expected policies, found none", folder);
+        count > 0 ? status_ok()
+                  : status_fail(FACET_BAD_FILE, "%s: expected policies, found none", folder);
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
         if (status.ok) status = add_policy(set, file);

@@ -13,7 +13,7 @@ FacetStatus gate_trials_create(GateTrials *t, int capacity)
                       .held_out = calloc((size_t)capacity + 1, sizeof *t->held_out)};
     if (t->tasks && t->flights && t->held_out) return status_ok();
     gate_trials_free(t);
-    return status_fail("out of memory for %d trials", capacity);
+    return status_fail(FACET_NO_MEMORY, "out of memory for %d trials", capacity);
 }
 
 void gate_trials_free(GateTrials *t)

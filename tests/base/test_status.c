@@ -13,7 +13,8 @@ static void ok_has_no_text(void **state)
 static void failure_carries_its_text(void **state)
 {
     (void)state;
-    FacetStatus status = status_fail("%s: expected %d, found %.1f", "a.json", 3, 2.5);
+    FacetStatus status =
+        status_fail(FACET_BAD_FILE, "%s: expected %d, found %.1f", "a.json", 3, 2.5);
     assert_false(status.ok);
     assert_string_equal(status.text, "a.json: expected 3, found 2.5");
 }
@@ -21,9 +22,10 @@ static void failure_carries_its_text(void **state)
 static void control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
-    assert_string_equal(status_fail("%s", "two\nlines\t\033[2J").text, "two?lines??[2J");
-    assert_string_equal(status_fail("%s", "half \xE2\x80").text, "half ??");
-    assert_string_equal(status_fail("%s", "5 ± 1 — fine").text, "5 ± 1 — fine");
+    assert_string_equal(status_fail(FACET_BAD_ARGUMENT, "%s", "two\nlines\t\033[2J").text,
+                        "two?lines??[2J");
+    assert_string_equal(status_fail(FACET_BAD_ARGUMENT, "%s", "half \xE2\x80").text, "half ??");
+    assert_string_equal(status_fail(FACET_BAD_ARGUMENT, "%s", "5 ± 1 — fine").text, "5 ± 1 — fine");
 }
 
 static void long_text_ends_in_an_ellipsis(void **state)
@@ -36,7 +38,7 @@ static void long_text_ends_in_an_ellipsis(void **state)
         // The cut falls on every byte of a character of several bytes in turn.
         for (size_t i = 500 + (size_t)shift; i + 3 < sizeof long_name; i += 3)
             memcpy(long_name + i, "‖", 3);
-        FacetStatus status = status_fail("%s", long_name);
+        FacetStatus status = status_fail(FACET_NOT_FOUND, "%s", long_name);
         size_t length = strlen(status.text);
         assert_true(length < sizeof status.text && length > sizeof status.text - 8);
         assert_string_equal(status.text + length - strlen("…"), "…");
@@ -49,7 +51,7 @@ static FacetStatus fails_halfway(int *reached)
     *reached = 1;
     TRY(status_ok());
     *reached = 2;
-    TRY(status_fail("stop"));
+    TRY(status_fail(FACET_BAD_ARGUMENT, "stop"));
     *reached = 3;
     return status_ok();
 }

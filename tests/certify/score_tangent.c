@@ -25,7 +25,7 @@ FacetStatus score_tangent_create(ScoreTangent **out, const ScoreNet *net, int ro
     *out = NULL;
     const ScoreNetConfig *c = &net->config;
     ScoreTangent *k = calloc(1, sizeof *k);
-    if (!k) return status_fail("out of memory for tangents");
+    if (!k) return status_fail(FACET_NO_MEMORY, "out of memory for tangents");
     k->net = net;
     k->rows = rows;
     k->directions = directions;
@@ -37,7 +37,8 @@ FacetStatus score_tangent_create(ScoreTangent **out, const ScoreNet *net, int ro
     k->memory = calloc(size, sizeof *k->memory);
     if (!k->memory) {
         score_tangent_free(k);
-        return status_fail("out of memory for %d tangents of %d rows", directions, rows);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d tangents of %d rows", directions,
+                           rows);
     }
     k->slope = k->memory;
     k->x = k->slope + slopes;

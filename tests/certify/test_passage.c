@@ -27,7 +27,7 @@ static FacetStatus plan_nothing(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], cons
                                 FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)race, (void)task, (void)context, (void)chunk;
-    return status_fail("no plan for seed %d", (int)seed);
+    return status_fail(FACET_BAD_ARGUMENT, "no plan for seed %d", (int)seed);
 }
 
 static void the_expert_passes_in_calm_air(void **state)

@@ -247,7 +247,7 @@ static FacetStatus plan_huge(double *offsets, void *context, const FacetGateView
 static FacetStatus plan_nothing(double *offsets, void *context, const FacetGateView *view)
 {
     (void)offsets, (void)context, (void)view;
-    return status_fail("no plan today");
+    return status_fail(FACET_BAD_ARGUMENT, "no plan today");
 }
 
 static void test_pilots_that_fail(void **unused)
@@ -380,7 +380,7 @@ static void test_threads_change_nothing(void **unused)
 static FacetStatus refuse_to_make(FacetGatePilot *pilot, void *context, int worker)
 {
     (void)pilot, (void)context;
-    return worker == 1 ? status_fail("no pilot %d", worker) : status_ok();
+    return worker == 1 ? status_fail(FACET_BAD_ARGUMENT, "no pilot %d", worker) : status_ok();
 }
 
 static void test_crews_that_fail(void **unused)

@@ -44,7 +44,8 @@ static FacetStatus plan_nothing(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], cons
                                 FacetCourseTask task, uint64_t seed, void *context)
 {
     (void)chunk, (void)seed, (void)context;
-    return status_fail("no plan for %s", study->course->openings[task.opening].name);
+    return status_fail(FACET_BAD_ARGUMENT, "no plan for %s",
+                       study->course->openings[task.opening].name);
 }
 
 static FacetStatus plan_nan(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,

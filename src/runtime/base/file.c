@@ -42,12 +42,16 @@ static bool is_stream(const char *path)
 FacetStatus atomic_begin(AtomicFile *file, const char *path)
 {
     memset(file, 0, sizeof *file);
-    if (!path[0]) return status_fail("expected the name of a file to write, found an empty one");
+    if (!path[0])
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected the name of a file to write, found an empty one");
     struct stat info;
     bool is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-    if (is_folder(path)) return status_fail("%s: expected a file to write, found a folder", path);
+    if (is_folder(path))
+        return status_fail(FACET_BAD_FILE, "%s: expected a file to write, found a folder", path);
     if (is_stream(path))
-        return status_fail("%s: expected a file to write, found a device or a pipe", path);
+        return status_fail(FACET_BAD_FILE, "%s: expected a file to write, found a device or a pipe",
+                           path);
     char *target = is_link ? realpath(path, NULL) : NULL;
     const char *final = target ? target : path;
     bool fits = strlen(final) <= FILE_PATH_MAX - 32;
@@ -56,11 +60,11 @@ FacetStatus atomic_begin(AtomicFile *file, const char *path)
         snprintf(file->temp, sizeof file->temp, "%s.%ld.part", final, (long)getpid());
     }
     free(target);
-    if (!fits) return status_fail("%.200s…: name too long", path);
+    if (!fits) return status_fail(FACET_BAD_FILE, "%.200s…: name too long", path);
     int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (descriptor < 0) {
         file->temp[0] = '\0';
-        return status_fail("%s: cannot create: %s", path, strerror(errno));
+        return status_fail(status_errno(errno), "%s: cannot create: %s", path, strerror(errno));
     }
     close(descriptor);
     return status_ok();
@@ -70,9 +74,11 @@ FacetStatus atomic_commit(AtomicFile *file)
 {
     FacetStatus status = status_ok();
     if (!flush_to_disk(file->temp, O_RDWR))
-        status = status_fail("%s: cannot write to disk: %s", file->path, strerror(errno));
+        status = status_fail(status_errno(errno), "%s: cannot write to disk: %s", file->path,
+                             strerror(errno));
     else if (rename(file->temp, file->path) != 0)
-        status = status_fail("%s: cannot rename into place: %s", file->path, strerror(errno));
+        status = status_fail(status_errno(errno), "%s: cannot rename into place: %s", file->path,
+                             strerror(errno));
     if (!status.ok) {
         atomic_abort(file);
         return status;
@@ -134,7 +140,9 @@ static FacetStatus write_bytes(const char *path, const void *bytes, size_t size,
     bool written = stream && fwrite(bytes, 1, size, stream) == size;
     int error = errno;
     if (stream && fclose(stream) != 0 && written) written = false, error = errno;
-    return written ? status_ok() : status_fail("%s: cannot write: %s", name, strerror(error));
+    return written
+               ? status_ok()
+               : status_fail(status_errno(error), "%s: cannot write: %s", name, strerror(error));
 }
 
 FacetStatus file_write(const char *path, const void *bytes, size_t size)
@@ -153,7 +161,8 @@ FacetStatus file_read(char **text, size_t *size, const char *path)
     *text = NULL;
     *size = 0;
     FILE *stream = fopen(path, "rb");
-    if (!stream) return status_fail("%s: cannot open: %s", path, strerror(errno));
+    if (!stream)
+        return status_fail(status_errno(errno), "%s: cannot open: %s", path, strerror(errno));
     size_t capacity = 1 << 14, used = 0;
     char *bytes = malloc(capacity);
     while (bytes) {
@@ -165,10 +174,10 @@ FacetStatus file_read(char **text, size_t *size, const char *path)
     }
     int failed = ferror(stream), error = errno;
     fclose(stream);
-    if (!bytes) return status_fail("%s: out of memory", path);
+    if (!bytes) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     if (failed) {
         free(bytes);
-        return status_fail("%s: cannot read: %s", path, strerror(error));
+        return status_fail(status_errno(error), "%s: cannot read: %s", path, strerror(error));
     }
     bytes[used] = '\0';
     *text = bytes;
@@ -187,23 +196,26 @@ static bool folder_found(char out[FILE_PATH_MAX], const char *base, const char *
 FacetStatus file_make_folder(const char *path)
 {
     char part[FILE_PATH_MAX];
-    if (strlen(path) >= sizeof part) return status_fail("%.200s…: name too long", path);
+    if (strlen(path) >= sizeof part)
+        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", path);
     for (size_t i = 1; i <= strlen(path); i++) {
         if (path[i] != '/' && path[i] != '\0') continue;
         snprintf(part, sizeof part, "%.*s", (int)i, path);
         if (mkdir(part, 0755) != 0 && errno != EEXIST)
-            return status_fail("%s: cannot make the folder: %s", path, strerror(errno));
+            return status_fail(status_errno(errno), "%s: cannot make the folder: %s", path,
+                               strerror(errno));
     }
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return status_fail("%s: expected a folder, found something else", path);
+        return status_fail(FACET_BAD_FILE, "%s: expected a folder, found something else", path);
     return status_ok();
 }
 
 FacetStatus file_make_parent(const char *path)
 {
     char copy[FILE_PATH_MAX];
-    if (strlen(path) >= sizeof copy) return status_fail("%.200s…: name too long", path);
+    if (strlen(path) >= sizeof copy)
+        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", path);
     return file_make_folder(dirname(strcpy(copy, path)));
 }
 
@@ -211,14 +223,14 @@ FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name)
 {
     char program[FILE_PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) return status_fail("cannot find the folder of this program");
+    if (length <= 0) return status_fail(FACET_NOT_FOUND, "cannot find the folder of this program");
     program[length] = '\0';
     for (char *folder = dirname(program); strlen(folder) > 1; folder = dirname(folder))
         if (folder_found(out, folder, "", name) || folder_found(out, folder, "/share/facet", name))
             return status_ok();
     // Another program that uses the library stands anywhere.
     if (folder_found(out, FACET_DATADIR, "", name)) return status_ok();
-    return status_fail("cannot find the folder '%s' that ships with Facet", name);
+    return status_fail(FACET_NOT_FOUND, "cannot find the folder '%s' that ships with Facet", name);
 }
 
 static volatile sig_atomic_t interrupted;

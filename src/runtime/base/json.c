@@ -33,7 +33,8 @@ FacetStatus json_parse(Json **document, const char *text, const char *name)
     for (const char *c = text; end && c < end; c++) line += *c == '\n';
     char found[24] = "the end of the text";
     if (end && *end) snprintf(found, sizeof found, "'%.*s'", first_bytes(end, 12), end);
-    return status_fail("%s: line %d: expected valid JSON, found %s", name, line, found);
+    return status_fail(FACET_BAD_FILE, "%s: line %d: expected valid JSON, found %s", name, line,
+                       found);
 }
 
 FacetStatus json_read(Json **document, const char *file)
@@ -42,9 +43,10 @@ FacetStatus json_read(Json **document, const char *file)
     char *text;
     size_t size;
     TRY(file_read(&text, &size, file));
-    FacetStatus status = strlen(text) == size
-                             ? json_parse(document, text, file)
-                             : status_fail("%s: expected JSON text, found a zero byte", file);
+    FacetStatus status =
+        strlen(text) == size
+            ? json_parse(document, text, file)
+            : status_fail(FACET_BAD_FILE, "%s: expected JSON text, found a zero byte", file);
     free(text);
     return status;
 }
@@ -88,7 +90,7 @@ FacetStatus json_wrong(const JsonRef *at, const char *expected)
 {
     char found[64];
     describe(found, sizeof found, at->node);
-    return status_fail("%s: %s: expected %s, found %s", at->file,
+    return status_fail(FACET_BAD_FILE, "%s: %s: expected %s, found %s", at->file,
                        at->path[0] ? at->path : "the document", expected, found);
 }
 
@@ -142,13 +144,14 @@ FacetStatus json_only(const JsonRef *object, const char *const *keys, int count)
         bool known = false;
         for (int i = 0; i < count; i++) known = known || strcmp(child->string, keys[i]) == 0;
         if (known && cJSON_GetObjectItemCaseSensitive(object->node, child->string) != child)
-            return status_fail("%s: %s%s%s: expected once, found again", object->file, object->path,
-                               object->path[0] ? "." : "", child->string);
+            return status_fail(FACET_BAD_FILE, "%s: %s%s%s: expected once, found again",
+                               object->file, object->path, object->path[0] ? "." : "",
+                               child->string);
         if (known) continue;
         char text[320];
         text_unknown(text, sizeof text, "field", child->string, keys, count);
-        return status_fail("%s: %s%s%s", object->file, object->path, object->path[0] ? ": " : "",
-                           text);
+        return status_fail(FACET_BAD_FILE, "%s: %s%s%s", object->file, object->path,
+                           object->path[0] ? ": " : "", text);
     }
     return status_ok();
 }

@@ -75,14 +75,14 @@ FacetStatus facet_pool_create(FacetPool **out, int threads)
 {
     *out = NULL;
     if (threads < 0 || threads > 256)
-        return status_fail("threads: expected 0 to 256, found %d", threads);
+        return status_fail(FACET_BAD_ARGUMENT, "threads: expected 0 to 256, found %d", threads);
     if (threads == 0) threads = usable_processors();
     FacetPool *pool = calloc(1, sizeof *pool);
     Worker *workers = calloc((size_t)threads, sizeof *workers);
     if (!pool || !workers) {
         free(pool);
         free(workers);
-        return status_fail("out of memory for a pool of %d threads", threads);
+        return status_fail(FACET_NO_MEMORY, "out of memory for a pool of %d threads", threads);
     }
     pool->workers = workers;
     pthread_mutex_init(&pool->mutex, NULL);
@@ -94,7 +94,8 @@ FacetStatus facet_pool_create(FacetPool **out, int threads)
         if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
             int started = pool->threads;
             facet_pool_destroy(pool);
-            return status_fail("cannot start thread %d of %d", started + 1, threads);
+            return status_fail(FACET_NO_THREAD, "cannot start thread %d of %d", started + 1,
+                               threads);
         }
     }
     *out = pool;

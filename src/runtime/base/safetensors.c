@@ -77,21 +77,24 @@ static FacetStatus parse_header(Safetensors *file, size_t size)
 {
     uint64_t length = 0;
     if (size < LENGTH_BYTES)
-        return status_fail("%s: expected a safetensors file, found %zu bytes", file->path, size);
+        return status_fail(FACET_BAD_FILE, "%s: expected a safetensors file, found %zu bytes",
+                           file->path, size);
     for (int i = LENGTH_BYTES - 1; i >= 0; i--)
         length = length << 8 | (unsigned char)file->bytes[i];
     if (length > size - LENGTH_BYTES)
-        return status_fail("%s: expected a header of %" PRIu64 " bytes, found %zu bytes in the "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected a header of %" PRIu64 " bytes, found %zu bytes in the "
                            "file: truncated, or not a safetensors file",
                            file->path, length, size - LENGTH_BYTES);
     char *text = malloc((size_t)length + 1);
-    if (!text) return status_fail("%s: out of memory", file->path);
+    if (!text) return status_fail(FACET_NO_MEMORY, "%s: out of memory", file->path);
     memcpy(text, file->bytes + LENGTH_BYTES, (size_t)length);
     text[length] = '\0';
     FacetStatus status =
         strlen(text) == length
             ? json_parse(&file->header, text, file->path)
-            : status_fail("%s: expected a header of JSON, found a zero byte in it", file->path);
+            : status_fail(FACET_BAD_FILE, "%s: expected a header of JSON, found a zero byte in it",
+                          file->path);
     free(text);
     file->data = (const unsigned char *)file->bytes + LENGTH_BYTES + length;
     file->data_size = size - LENGTH_BYTES - (size_t)length;
@@ -158,7 +161,8 @@ static FacetStatus parse_offsets(StoredTensor *out, const JsonRef *tensor)
 static FacetStatus parse_tensor(StoredTensor *out, const Safetensors *file, const JsonRef *tensor)
 {
     if (strlen(json_key(tensor)) >= sizeof out->name)
-        return status_fail("%s: tensor %.80s…: expected a name of less than %zu bytes", file->path,
+        return status_fail(FACET_BAD_FILE,
+                           "%s: tensor %.80s…: expected a name of less than %zu bytes", file->path,
                            json_key(tensor), sizeof out->name);
     if (!json_is_object(tensor)) return json_wrong(tensor, "a tensor");
     strcpy(out->name, json_key(tensor));
@@ -168,11 +172,13 @@ static FacetStatus parse_tensor(StoredTensor *out, const Safetensors *file, cons
     size_t bytes = out->count * types[out->type].size;
     if (out->begin > out->end || out->end - out->begin != bytes)
         return status_fail(
+            FACET_BAD_FILE,
             "%s: tensor %.80s: expected %zu bytes for its shape, found the offsets %zu "
             "to %zu",
             file->path, out->name, bytes, out->begin, out->end);
     if (out->end > file->data_size)
-        return status_fail("%s: tensor %.80s: expected data up to byte %zu, found %zu bytes: "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: tensor %.80s: expected data up to byte %zu, found %zu bytes: "
                            "truncated",
                            file->path, out->name, out->end, file->data_size);
     out->data = file->data + out->begin;
@@ -212,19 +218,20 @@ static FacetStatus check_layout(Safetensors *file)
     for (int i = 0; i < file->count; i++) {
         const StoredTensor *tensor = &file->tensors[i];
         if (tensor->begin != end)
-            return status_fail("%s: tensor %.80s: expected its data at byte %zu, found %zu: %s",
+            return status_fail(FACET_BAD_FILE,
+                               "%s: tensor %.80s: expected its data at byte %zu, found %zu: %s",
                                file->path, tensor->name, end, tensor->begin,
                                tensor->begin < end ? "it overlaps another" : "there is a gap");
         end = tensor->end;
     }
     if (end != file->data_size)
-        return status_fail("%s: expected %zu bytes of data, found %zu", file->path, end,
-                           file->data_size);
+        return status_fail(FACET_BAD_FILE, "%s: expected %zu bytes of data, found %zu", file->path,
+                           end, file->data_size);
     qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, by_name);
     for (int i = 1; i < file->count; i++)
         if (strcmp(file->tensors[i - 1].name, file->tensors[i].name) == 0)
-            return status_fail("%s: tensor %.80s: expected once, found again", file->path,
-                               file->tensors[i].name);
+            return status_fail(FACET_BAD_FILE, "%s: tensor %.80s: expected once, found again",
+                               file->path, file->tensors[i].name);
     return status_ok();
 }
 
@@ -235,7 +242,7 @@ static FacetStatus parse_tensors(Safetensors *file)
     if (!json_is_object(&root)) return json_wrong(&root, "an object of tensors");
     TRY(json_length(&members, &root));
     file->tensors = calloc((size_t)members + 1, sizeof *file->tensors);
-    if (!file->tensors) return status_fail("%s: out of memory", file->path);
+    if (!file->tensors) return status_fail(FACET_NO_MEMORY, "%s: out of memory", file->path);
     for (int i = 0; i < members; i++) {
         TRY(json_element(&at, &root, i));
         if (strcmp(json_key(&at), "__metadata__") == 0)
@@ -252,7 +259,7 @@ FacetStatus safetensors_read(Safetensors **out, const char *path)
     Safetensors *file = calloc(1, sizeof *file);
     if (!file || !(file->path = malloc(strlen(path) + 1))) {
         free(file);
-        return status_fail("%s: out of memory", path);
+        return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     }
     strcpy(file->path, path);
     size_t size;
@@ -313,7 +320,9 @@ FacetStatus safetensors_expect(const Safetensors *file, const char *name, int ra
                                const int *shape)
 {
     const StoredTensor *tensor = safetensors_find(file, name);
-    if (!tensor) return status_fail("%s: expected a tensor %s, found none", file->path, name);
+    if (!tensor)
+        return status_fail(FACET_BAD_FILE, "%s: expected a tensor %s, found none", file->path,
+                           name);
     int64_t wanted[SAFETENSORS_RANK_MAX] = {0};
     bool equal = tensor->rank == rank;
     for (int i = 0; i < rank; i++) {
@@ -324,12 +333,12 @@ FacetStatus safetensors_expect(const Safetensors *file, const char *name, int ra
         char expected[96], found[96];
         shape_text(expected, wanted, rank);
         shape_text(found, tensor->shape, tensor->rank);
-        return status_fail("%s: tensor %s: expected the shape %s, found %s", file->path, name,
-                           expected, found);
+        return status_fail(FACET_BAD_FILE, "%s: tensor %s: expected the shape %s, found %s",
+                           file->path, name, expected, found);
     }
     if (tensor->type != TENSOR_F32 && tensor->type != TENSOR_F16)
-        return status_fail("%s: tensor %s: expected F32 or F16, found %s", file->path, name,
-                           types[tensor->type].name);
+        return status_fail(FACET_BAD_FILE, "%s: tensor %s: expected F32 or F16, found %s",
+                           file->path, name, types[tensor->type].name);
     return status_ok();
 }
 
@@ -347,7 +356,8 @@ FacetStatus safetensors_floats(float *out, const Safetensors *file, const char *
             out[i] = half_to_float(half);
         }
         if (!isfinite(out[i]))
-            return status_fail("%s: tensor %s: expected finite numbers, found %g at element %zu",
+            return status_fail(FACET_BAD_FILE,
+                               "%s: tensor %s: expected finite numbers, found %g at element %zu",
                                file->path, name, (double)out[i], i);
     }
     return status_ok();
@@ -400,7 +410,8 @@ static FacetStatus write_header(FILE *stream, Json *metadata, const TensorSource
     bool written = fwrite(prefix, 1, LENGTH_BYTES, stream) == LENGTH_BYTES &&
                    fprintf(stream, "%-*s", (int)(padded - LENGTH_BYTES), text) >= 0;
     free(text);
-    return written ? status_ok() : status_fail("cannot write: %s", strerror(errno));
+    return written ? status_ok()
+                   : status_fail(status_errno(errno), "cannot write: %s", strerror(errno));
 }
 
 static FacetStatus write_halves(FILE *stream, const TensorSource *source)
@@ -414,12 +425,13 @@ static FacetStatus write_halves(FILE *stream, const TensorSource *source)
         for (size_t i = 0; i < size; i++) {
             block[i] = half_from_float(values[start + i]);
             if ((block[i] & 0x7c00u) == 0x7c00u)
-                return status_fail("tensor %s: expected numbers that half precision holds, found "
+                return status_fail(FACET_BAD_ARGUMENT,
+                                   "tensor %s: expected numbers that half precision holds, found "
                                    "%g",
                                    source->name, (double)values[start + i]);
         }
         if (fwrite(block, sizeof *block, size, stream) != size)
-            return status_fail("cannot write: %s", strerror(errno));
+            return status_fail(status_errno(errno), "cannot write: %s", strerror(errno));
     }
     return status_ok();
 }
@@ -434,7 +446,7 @@ static FacetStatus write_all(FILE *stream, Json *metadata, const TensorSource *t
             if (order[k] == TENSOR_F16)
                 TRY(write_halves(stream, &tensors[i]));
             else if (fwrite(tensors[i].data, types[order[k]].size, elements, stream) != elements)
-                return status_fail("cannot write: %s", strerror(errno));
+                return status_fail(status_errno(errno), "cannot write: %s", strerror(errno));
         }
     return status_ok();
 }
@@ -453,11 +465,11 @@ FacetStatus safetensors_write(const char *path, Json *metadata, const TensorSour
         status = write_all(stream, metadata, tensors, count);
     } else {
         json_free(metadata);
-        status = status_fail("cannot write: %s", strerror(errno));
+        status = status_fail(status_errno(errno), "cannot write: %s", strerror(errno));
     }
     if (stream && fclose(stream) != 0 && status.ok)
-        status = status_fail("cannot write: %s", strerror(errno));
+        status = status_fail(status_errno(errno), "cannot write: %s", strerror(errno));
     if (status.ok) return atomic_commit(&file);
     atomic_abort(&file);
-    return status_fail("%s: %s", path, status.text);
+    return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
 }

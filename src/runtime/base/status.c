@@ -3,15 +3,16 @@
 
 #include "text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 FacetStatus status_ok(void) { return (FacetStatus){.ok = true}; }
 
-FacetStatus status_fail(const char *format, ...)
+FacetStatus status_fail(FacetCode code, const char *format, ...)
 {
-    FacetStatus status = {.ok = false};
+    FacetStatus status = {.ok = false, .code = code};
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(status.text, sizeof status.text, format, arguments);
@@ -25,4 +26,25 @@ FacetStatus status_fail(const char *format, ...)
     }
     text_clean(status.text);
     return status;
+}
+
+FacetCode status_errno(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return FACET_NOT_FOUND;
+    case ENOMEM:
+        return FACET_NO_MEMORY;
+    default:
+        return FACET_NO_ACCESS;
+    }
+}
+
+const char *facet_code_name(FacetCode code)
+{
+    static const char *const names[] = {"ok",        "bad argument", "bad file",
+                                        "not found", "no access",    "no memory",
+                                        "no thread", "not finite",   "interrupted"};
+    bool known = (unsigned)code < sizeof names / sizeof *names;
+    return known ? names[code] : "unknown";
 }

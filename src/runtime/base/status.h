@@ -1,11 +1,15 @@
-// Making a Status (facet/status.h), and passing a failure on.
+// Making a FacetStatus (facet/status.h), and passing a failure on.
 #ifndef FACET_BASE_STATUS_H
 #define FACET_BASE_STATUS_H
 
 #include <facet/status.h>
 
 FacetStatus status_ok(void);
-FacetStatus status_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+FacetStatus status_fail(FacetCode code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The code of a failed call that left this errno.
+FacetCode status_errno(int error);
 
 // Returns from the calling function when `expression` is not ok.
 #define TRY(expression)                                                                            \

@@ -29,5 +29,5 @@ FacetStatus facet_control_preset(FacetControlPreset *preset, const char *name)
     }
     char text[320];
     text_unknown(text, sizeof text, "control preset", name, names, COUNT);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }

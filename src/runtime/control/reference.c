@@ -78,7 +78,7 @@ FacetStatus facet_reference_from_chunk(FacetReference *reference,
 {
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
         if (!vec3_finite(chunk[i].pos) || !isfinite(chunk[i].speed))
-            return status_fail("keypoint %d of the plan is not finite", i);
+            return status_fail(FACET_NOT_FINITE, "keypoint %d of the plan is not finite", i);
 
     double speed[FACET_REFERENCE_WAYPOINTS];
     const int last = FACET_REFERENCE_WAYPOINTS - 1;
@@ -93,10 +93,10 @@ FacetStatus facet_reference_from_chunk(FacetReference *reference,
             i ? reference->arc[i - 1] + vec3_distance(reference->pos[i], reference->pos[i - 1])
               : 0.0;
     }
-    if (reference->arc[last] < 1e-3) return status_fail("the plan has no length");
+    if (reference->arc[last] < 1e-3) return status_fail(FACET_NOT_FOUND, "the plan has no length");
     if (!(reference->arc[last] <= LENGTH_MAX))
-        return status_fail("the plan is %.3g m long, expected at most %.3g m", reference->arc[last],
-                           LENGTH_MAX);
+        return status_fail(FACET_BAD_ARGUMENT, "the plan is %.3g m long, expected at most %.3g m",
+                           reference->arc[last], LENGTH_MAX);
 
     FacetVec3 tangent = first_tangent(reference);
     double yaw = first_heading(reference);

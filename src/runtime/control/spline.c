@@ -93,11 +93,14 @@ static double table_parameter(const Spline *spline, int k)
 FacetStatus spline_create(Spline **out, const FacetVec3 *points, int count)
 {
     *out = NULL;
-    if (count < 2) return status_fail("a spline needs at least 2 points, found %d", count);
+    if (count < 2)
+        return status_fail(FACET_BAD_ARGUMENT, "a spline needs at least 2 points, found %d", count);
     for (int i = 0; i < count; i++) {
-        if (!vec3_finite(points[i])) return status_fail("point %d of a spline is not finite", i);
+        if (!vec3_finite(points[i]))
+            return status_fail(FACET_NOT_FINITE, "point %d of a spline is not finite", i);
         if (i > 0 && vec3_distance(points[i], points[i - 1]) < 1e-6)
-            return status_fail("points %d and %d of a spline coincide", i - 1, i);
+            return status_fail(FACET_BAD_ARGUMENT, "points %d and %d of a spline coincide", i - 1,
+                               i);
     }
     size_t n = (size_t)count, entries = (n - 1) * PIECES + 1;
     Spline *spline = calloc(1, sizeof *spline);
@@ -107,7 +110,7 @@ FacetStatus spline_create(Spline **out, const FacetVec3 *points, int count)
         free(spline);
         free(vectors);
         free(numbers);
-        return status_fail("out of memory for a spline of %d points", count);
+        return status_fail(FACET_NO_MEMORY, "out of memory for a spline of %d points", count);
     }
     *spline = (Spline){count, vectors, vectors + n, numbers, numbers + n};
     for (int i = 0; i < count; i++) {

@@ -34,12 +34,12 @@ static FacetStatus unknown_name(const char *kind, const char *name, const void *
                                 size_t size)
 {
     const char **names = calloc((size_t)count + 1, sizeof *names);
-    if (!names) return status_fail("no %s '%.40s'", kind, name);
+    if (!names) return status_fail(FACET_NOT_FOUND, "no %s '%.40s'", kind, name);
     for (int i = 0; i < count; i++) names[i] = (const char *)records + (size_t)i * size;
     char text[480];
     text_unknown(text, sizeof text, kind, name, names, count);
     free(names);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 // ---- Parts of course.json ---------------------------------------------------------------------
@@ -98,7 +98,8 @@ static FacetStatus parse_list(JsonRef *at, int *count, void **records, size_t si
     TRY(parse_array(at, count, root, key));
     if (*count < 1) return json_wrong(at, "at least one element");
     *records = calloc((size_t)*count, size);
-    return *records ? status_ok() : status_fail("%s: %s: out of memory", at->file, at->path);
+    return *records ? status_ok()
+                    : status_fail(FACET_NO_MEMORY, "%s: %s: out of memory", at->file, at->path);
 }
 
 // The name of record `index`, which must differ from those before it.
@@ -160,7 +161,8 @@ static FacetStatus parse_gates(FacetCourse *course, const JsonRef *root)
         gate->normal = vec3_unit(gate->normal, gate->normal);
         for (int j = 0; j < i; j++)
             if (vec3_distance(gate->center, course->gates[j].center) < 0.1)
-                return status_fail("%s: %s: expected gates at least 0.1 m apart, found it at the "
+                return status_fail(FACET_BAD_FILE,
+                                   "%s: %s: expected gates at least 0.1 m apart, found it at the "
                                    "place of '%s'",
                                    at.file, at.path, course->gates[j].name);
     }
@@ -174,13 +176,15 @@ static FacetStatus parse_held_out(FacetCourse *course, const JsonRef *root)
     int count;
     TRY(parse_array(&list, &count, root, "held_out"));
     course->held_out = calloc((size_t)count + 1, sizeof *course->held_out);
-    if (!course->held_out) return status_fail("%s: held_out: out of memory", root->file);
+    if (!course->held_out)
+        return status_fail(FACET_NO_MEMORY, "%s: held_out: out of memory", root->file);
     for (int i = 0; i < count; i++) {
         char name[2 * FACET_COURSE_NAME_MAX];
         TRY(json_element(&at, &list, i));
         TRY(json_string(name, sizeof name, &at));
         FacetStatus status = facet_course_find_task(&course->held_out[i], course, name);
-        if (!status.ok) return status_fail("%s: %s: %s", at.file, at.path, status.text);
+        if (!status.ok)
+            return status_fail(FACET_BAD_FILE, "%s: %s: %s", at.file, at.path, status.text);
         course->held_out_count++;
     }
     return status_ok();
@@ -199,7 +203,7 @@ static FacetStatus parse_track_gate(FacetCourseGate *gate, const JsonRef *at,
     if (index < 0) {
         FacetStatus status = unknown_name("gate", name + reverse, course->gates, course->gate_count,
                                           sizeof(FacetCourseGate));
-        return status_fail("%s: %s: %s", at->file, at->path, status.text);
+        return status_fail(FACET_BAD_FILE, "%s: %s: %s", at->file, at->path, status.text);
     }
     *gate = course->gates[index];
     if (reverse) gate->normal = vec3_scale(gate->normal, -1.0);
@@ -275,11 +279,15 @@ static FacetStatus load_tracks(FacetCourse *course, const char *folder)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_track_file, by_natural_name);
-    if (count < 0) return status_fail("%s: cannot read the folder: %s", folder, strerror(errno));
+    if (count < 0)
+        return status_fail(status_errno(errno), "%s: cannot read the folder: %s", folder,
+                           strerror(errno));
     FacetStatus status =
-        count ? status_ok() : status_fail("%s: expected tracks, found none", folder);
+        count ? status_ok()
+              : status_fail(FACET_BAD_FILE, "%s: expected tracks, found none", folder);
     course->tracks = calloc((size_t)count + 1, sizeof *course->tracks);
-    if (!course->tracks) status = status_fail("%s: out of memory for %d tracks", folder, count);
+    if (!course->tracks)
+        status = status_fail(FACET_NO_MEMORY, "%s: out of memory for %d tracks", folder, count);
     for (int i = 0; i < count; i++) {
         char file[FILE_PATH_MAX];
         snprintf(file, sizeof file, "%.*s/%s", FOLDER_MAX, folder, entries[i]->d_name);
@@ -311,14 +319,15 @@ FacetStatus facet_course_load(FacetCourse **out, const char *folder)
         TRY(file_shipped(shipped, "courses"));
         folder = shipped;
     }
-    if (strlen(folder) > FOLDER_MAX) return status_fail("%.200s…: name too long", folder);
+    if (strlen(folder) > FOLDER_MAX)
+        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", folder);
     snprintf(file, sizeof file, "%.*s/course.json", FOLDER_MAX, folder);
     Json *document;
     TRY(json_read(&document, file));
     JsonRef root = json_root(document, file);
     FacetCourse *course = calloc(1, sizeof *course);
-    FacetStatus status =
-        course ? parse_course(course, &root, folder) : status_fail("%s: out of memory", file);
+    FacetStatus status = course ? parse_course(course, &root, folder)
+                                : status_fail(FACET_NO_MEMORY, "%s: out of memory", file);
     json_free(document);
     if (!status.ok) {
         facet_course_destroy(course);
@@ -362,7 +371,8 @@ FacetStatus facet_course_find_task(FacetCourseTask *task, const FacetCourse *cou
     char track[2 * FACET_COURSE_NAME_MAX];
     const char *slash = strchr(name, '/');
     if (!slash || slash - name >= (long)sizeof track)
-        return status_fail("expected a task TRACK/OPENING such as %s/%s, found '%.60s'",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a task TRACK/OPENING such as %s/%s, found '%.60s'",
                            course->tracks[0].name, course->openings[0].name, name);
     snprintf(track, sizeof track, "%.*s", (int)(slash - name), name);
     TRY(facet_course_find_track(&task->track, course, track));

@@ -27,7 +27,7 @@ FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans)
     assert(plans > 0);
     *out = NULL;
     Sampler *s = calloc(1, sizeof *s);
-    if (!s) return status_fail("out of memory for the sampler");
+    if (!s) return status_fail(FACET_NO_MEMORY, "out of memory for the sampler");
     s->net = net;
     s->plans = plans;
     int factors = net->config.factors, branches = 1 + factors;
@@ -38,7 +38,7 @@ FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans)
     s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
     FacetStatus status = score_work_create(&s->work, net, (int)rows);
     if (status.ok && (!s->memory || !s->z))
-        status = status_fail("out of memory for %d plans at once", plans);
+        status = status_fail(FACET_NO_MEMORY, "out of memory for %d plans at once", plans);
     if (!status.ok) {
         sampler_free(s);
         return status;
@@ -135,8 +135,8 @@ FacetStatus sampler_advance(Real *x, Real *x0_before, const Real *p, const Sampl
         sum += x[j];
     }
     if (isfinite(sum)) return status_ok();
-    return status_fail("sampling: step %d of %d (t = %d) is not finite", index + 1,
-                       plan->config.steps, step->t);
+    return status_fail(FACET_NOT_FINITE, "sampling: step %d of %d (t = %d) is not finite",
+                       index + 1, plan->config.steps, step->t);
 }
 
 FacetStatus sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan,
@@ -182,7 +182,8 @@ FacetStatus sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, Sampl
     int times[SCHEDULE_STEPS_MAX];
     TRY(schedule_times(times, config.steps, schedule, config.spacing));
     if (!(config.clip >= 0.0))
-        return status_fail("sampler: expected a clip of 0 or more, found %g", config.clip);
+        return status_fail(FACET_BAD_ARGUMENT, "sampler: expected a clip of 0 or more, found %g",
+                           config.clip);
     *plan = (SamplerPlan){.config = config};
     for (int i = 0; i < config.steps; i++) {
         SamplerStep *step = &plan->step[i];

@@ -14,8 +14,8 @@ static double cosine_signal(double s)
 FacetStatus schedule_cosine(NoiseSchedule *schedule, int steps)
 {
     if (steps < 1 || steps > SCHEDULE_STEPS_MAX)
-        return status_fail("noise schedule: expected 1 to %d steps, found %d", SCHEDULE_STEPS_MAX,
-                           steps);
+        return status_fail(FACET_BAD_ARGUMENT, "noise schedule: expected 1 to %d steps, found %d",
+                           SCHEDULE_STEPS_MAX, steps);
     *schedule = (NoiseSchedule){.steps = steps};
     double product = 1.0;
     for (int t = 0; t < steps; t++) {
@@ -39,7 +39,7 @@ FacetStatus prediction_parse(Prediction *prediction, const char *name)
             *prediction = (Prediction)i;
             return status_ok();
         }
-    return status_fail("no prediction '%s': eps, v, x0", name);
+    return status_fail(FACET_NOT_FOUND, "no prediction '%s': eps, v, x0", name);
 }
 
 FacetStatus spacing_parse(Spacing *spacing, const char *name)
@@ -49,7 +49,7 @@ FacetStatus spacing_parse(Spacing *spacing, const char *name)
             *spacing = (Spacing)i;
             return status_ok();
         }
-    return status_fail("no spacing '%s': leading, trailing, even", name);
+    return status_fail(FACET_NOT_FOUND, "no spacing '%s': leading, trailing, even", name);
 }
 
 Mix prediction_target(Prediction prediction, double alpha_bar)
@@ -98,7 +98,8 @@ FacetStatus schedule_times(int *times, int count, const NoiseSchedule *schedule,
 {
     int steps = schedule->steps;
     if (count < 1 || count > steps)
-        return status_fail("sampler: expected 1 to %d steps (the training steps), found %d", steps,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "sampler: expected 1 to %d steps (the training steps), found %d", steps,
                            count);
     for (int i = 0; i < count; i++) {
         int rank = count - 1 - i; // from the cleanest

@@ -19,7 +19,8 @@ ScoreNetConfig score_net_default(void)
 static FacetStatus expect(const char *what, int found, int low, int high)
 {
     if (found < low || found > high)
-        return status_fail("network: expected %s from %d to %d, found %d", what, low, high, found);
+        return status_fail(FACET_BAD_ARGUMENT, "network: expected %s from %d to %d, found %d", what,
+                           low, high, found);
     return status_ok();
 }
 
@@ -34,7 +35,8 @@ static FacetStatus check(const ScoreNetConfig *c)
     TRY(expect("an embedding width", c->embed, 1, 4096));
     TRY(expect("factors", c->factors, 0, SCORE_FACTORS_MAX));
     if (c->time_width % 2)
-        return status_fail("network: expected an even time embedding width, found %d",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "network: expected an even time embedding width, found %d",
                            c->time_width);
     for (int i = 0; i < c->factors; i++)
         TRY(expect("values of a factor", c->values[i], 1, 1 << 20));
@@ -103,7 +105,7 @@ FacetStatus score_net_create(ScoreNet **out, ScoreNetConfig config)
     *out = NULL;
     TRY(check(&config));
     ScoreNet *net = calloc(1, sizeof *net);
-    if (!net) return status_fail("out of memory for the network");
+    if (!net) return status_fail(FACET_NO_MEMORY, "out of memory for the network");
     net->config = config;
     FacetStatus status = declare_all(net);
     if (!status.ok) {

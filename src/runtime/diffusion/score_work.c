@@ -80,7 +80,7 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int sh
     assert(rows > 0 && shard > 0);
     *out = NULL;
     ScoreWork *w = calloc(1, sizeof *w);
-    if (!w) return status_fail("out of memory for the network's workspace");
+    if (!w) return status_fail(FACET_NO_MEMORY, "out of memory for the network's workspace");
     w->net = net;
     w->capacity = rows;
     w->shard = shard;
@@ -90,7 +90,8 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int sh
     w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!w->memory) {
         score_work_free(w);
-        return status_fail("out of memory for a workspace of %d rows (%zu MB)", rows, bytes >> 20);
+        return status_fail(FACET_NO_MEMORY, "out of memory for a workspace of %d rows (%zu MB)",
+                           rows, bytes >> 20);
     }
     memset(w->memory, 0, bytes);
     lay_out(w, w->memory);

@@ -51,7 +51,7 @@ FacetStatus encoder_config_find(EncoderConfig *config, const char *name)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", known[i].name);
     }
-    return status_fail("no encoder '%s': %s", name, names);
+    return status_fail(FACET_NOT_FOUND, "no encoder '%s': %s", name, names);
 }
 
 bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
@@ -72,7 +72,8 @@ bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b)
 static FacetStatus expect(const char *what, int found, int low, int high)
 {
     if (found < low || found > high)
-        return status_fail("encoder: expected %s from %d to %d, found %d", what, low, high, found);
+        return status_fail(FACET_BAD_ARGUMENT, "encoder: expected %s from %d to %d, found %d", what,
+                           low, high, found);
     return status_ok();
 }
 
@@ -80,7 +81,8 @@ static FacetStatus expect_channels(const char *what, int found, int groups)
 {
     TRY(expect(what, found, 1, IMAGE_CHANNELS_MAX));
     if (groups && found % groups)
-        return status_fail("encoder: expected %s that %d groups divide, found %d", what, groups,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "encoder: expected %s that %d groups divide, found %d", what, groups,
                            found);
     return status_ok();
 }
@@ -88,7 +90,8 @@ static FacetStatus expect_channels(const char *what, int found, int groups)
 static FacetStatus expect_stride(const char *what, int found)
 {
     if (found != 1 && found != 2 && found != 4)
-        return status_fail("encoder: expected %s of 1, 2 or 4, found %d", what, found);
+        return status_fail(FACET_BAD_ARGUMENT, "encoder: expected %s of 1, 2 or 4, found %d", what,
+                           found);
     return status_ok();
 }
 
@@ -212,7 +215,7 @@ FacetStatus encoder_create(Encoder **out, EncoderConfig config)
     *out = NULL;
     TRY(check(&config));
     Encoder *e = calloc(1, sizeof *e);
-    if (!e) return status_fail("out of memory for the encoder");
+    if (!e) return status_fail(FACET_NO_MEMORY, "out of memory for the encoder");
     e->config = config;
     FacetStatus status = declare_all(e);
     if (!status.ok) {

@@ -93,7 +93,7 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
     assert(images > 0 && threads > 0);
     *out = NULL;
     EncoderWork *w = calloc(1, sizeof *w);
-    if (!w) return status_fail("out of memory for the encoder's workspace");
+    if (!w) return status_fail(FACET_NO_MEMORY, "out of memory for the encoder's workspace");
     w->encoder = encoder;
     w->capacity = images;
     w->threads = threads;
@@ -106,7 +106,8 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
     w->bytes = calloc(chosen, 1);
     if (!w->memory || !w->bytes) {
         encoder_work_free(w);
-        return status_fail("out of memory for an encoder's workspace of %d images (%zu MB)", images,
+        return status_fail(FACET_NO_MEMORY,
+                           "out of memory for an encoder's workspace of %d images (%zu MB)", images,
                            (bytes + chosen) >> 20);
     }
     memset(w->memory, 0, bytes);

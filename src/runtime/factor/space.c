@@ -37,7 +37,7 @@ static void free_factor(Factor *factor)
 FacetStatus facet_factor_space_create(FacetFactorSpace **space)
 {
     *space = calloc(1, sizeof **space);
-    return *space ? status_ok() : status_fail("out of memory for a factor space");
+    return *space ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for a factor space");
 }
 
 void facet_factor_space_destroy(FacetFactorSpace *space)
@@ -69,7 +69,8 @@ static FacetStatus check_letters(const char *kind, const char *name)
 {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
-            return status_fail("%s: expected a name without control characters, found byte %d",
+            return status_fail(FACET_BAD_FILE,
+                               "%s: expected a name without control characters, found byte %d",
                                kind, *c);
     return status_ok();
 }
@@ -79,16 +80,20 @@ static FacetStatus check_name(const char *kind, const char *name)
     TRY(check_letters(kind, name));
     size_t length = strlen(name);
     if (length == 0 || length >= FACET_FACTOR_NAME_SIZE)
-        return status_fail("%s '%.80s': expected a name of 1 to %d bytes, found %zu", kind, name,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s '%.80s': expected a name of 1 to %d bytes, found %zu", kind, name,
                            FACET_FACTOR_NAME_SIZE - 1, length);
     const char *separator = strpbrk(name, ",=/");
     if (separator)
-        return status_fail("%s '%s': expected a name without , = or /, found %c", kind, name,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s '%s': expected a name without , = or /, found %c", kind, name,
                            *separator);
     if (name[0] == ' ' || name[length - 1] == ' ')
-        return status_fail("%s '%s': expected a name without a space at its ends", kind, name);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s '%s': expected a name without a space at its ends", kind, name);
     if (strcmp(name, "*") == 0)
-        return status_fail("%s '*': expected a name, found the sign of the null token", kind);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s '*': expected a name, found the sign of the null token", kind);
     return status_ok();
 }
 
@@ -110,12 +115,14 @@ FacetStatus factor_space_add_factor(FacetFactorSpace *space, const char *name)
     char *names[FACET_FACTOR_MAX];
     list_factor_names(names, space);
     if (find_name(name, names, space->count) >= 0)
-        return status_fail("factor '%s': expected distinct names, found it twice", name);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "factor '%s': expected distinct names, found it twice", name);
     if (space->count == FACET_FACTOR_MAX)
-        return status_fail("factor '%s': expected at most %d factors, found one more", name,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "factor '%s': expected at most %d factors, found one more", name,
                            FACET_FACTOR_MAX);
     char *kept = strdup(name);
-    if (!kept) return status_fail("out of memory for factor '%s'", name);
+    if (!kept) return status_fail(FACET_NO_MEMORY, "out of memory for factor '%s'", name);
     space->factors[space->count++] = (Factor){.name = kept};
     return status_ok();
 }
@@ -126,25 +133,28 @@ FacetStatus factor_space_add_value(FacetFactorSpace *space, int index, const cha
     Factor *factor = &space->factors[index];
     TRY(check_name(factor->name, name));
     if (find_name(name, factor->values, factor->count) >= 0)
-        return status_fail("%s '%s': expected distinct names, found it twice", factor->name, name);
+        return status_fail(FACET_BAD_ARGUMENT, "%s '%s': expected distinct names, found it twice",
+                           factor->name, name);
 
     // A factor that still has no value counts as one, so that the order of adding does not matter.
     int64_t others = 1;
     for (int i = 0; i < space->count; i++)
         if (i != index && space->factors[i].count > 0) others *= space->factors[i].count;
     if (factor->count + INT64_C(1) > INT64_MAX / others)
-        return status_fail("%s '%s': expected at most %lld tasks in a space, found more",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s '%s': expected at most %lld tasks in a space, found more",
                            factor->name, name, (long long)INT64_MAX);
 
     if (factor->count == factor->capacity) {
         int capacity = factor->capacity ? 2 * factor->capacity : 8;
         char **values = realloc(factor->values, (size_t)capacity * sizeof *values);
-        if (!values) return status_fail("out of memory for %s '%s'", factor->name, name);
+        if (!values)
+            return status_fail(FACET_NO_MEMORY, "out of memory for %s '%s'", factor->name, name);
         factor->values = values;
         factor->capacity = capacity;
     }
     char *kept = strdup(name);
-    if (!kept) return status_fail("out of memory for %s '%s'", factor->name, name);
+    if (!kept) return status_fail(FACET_NO_MEMORY, "out of memory for %s '%s'", factor->name, name);
     factor->values[factor->count++] = kept;
     return status_ok();
 }
@@ -211,7 +221,7 @@ static FacetStatus find_or_explain(int *index, const char *kind, const char *nam
     // A list too long for the line ends behind a whole name.
     char *comma = strrchr(text, ',');
     if (strlen(text) == LINE - 1 && comma) strcpy(comma, ", …");
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 FacetStatus facet_factor_find(int *factor, const FacetFactorSpace *space, const char *name)
@@ -250,7 +260,8 @@ static FacetStatus add_from_json(FacetFactorSpace *space, const JsonRef *at)
     int count;
     TRY(json_length(&count, at));
     if (count == 0)
-        return status_fail("%s: %s: expected at least one value, found none", at->file, at->path);
+        return status_fail(FACET_BAD_FILE, "%s: %s: expected at least one value, found none",
+                           at->file, at->path);
     FacetStatus status = factor_space_add_factor(space, json_key(at));
     for (int i = 0; i < count && status.ok; i++) {
         JsonRef value;
@@ -259,7 +270,7 @@ static FacetStatus add_from_json(FacetFactorSpace *space, const JsonRef *at)
         TRY(json_string(name, sizeof name, &value));
         status = factor_space_add_value(space, space->count - 1, name);
     }
-    return status.ok ? status : status_fail("%s: %s", at->file, status.text);
+    return status.ok ? status : status_fail(FACET_BAD_FILE, "%s: %s", at->file, status.text);
 }
 
 FacetStatus factor_space_from_json(FacetFactorSpace **space, const char *text, const char *source)
@@ -272,7 +283,8 @@ FacetStatus factor_space_from_json(FacetFactorSpace **space, const char *text, c
     FacetStatus status = json_is_object(&root) ? json_length(&count, &root)
                                                : json_wrong(&root, "an object of factors");
     if (status.ok && count == 0)
-        status = status_fail("%s: expected at least one factor, found none", source);
+        status =
+            status_fail(FACET_BAD_FILE, "%s: expected at least one factor, found none", source);
     if (status.ok) status = facet_factor_space_create(space);
     for (int i = 0; i < count && status.ok; i++) {
         JsonRef factor;

@@ -16,7 +16,7 @@ FacetStatus factor_split_create(FacetFactorSplit **out, const FacetFactorSpace *
 {
     *out = NULL;
     FacetFactorSplit *split = calloc(1, sizeof *split);
-    if (!split) return status_fail("out of memory for a split");
+    if (!split) return status_fail(FACET_NO_MEMORY, "out of memory for a split");
     FacetStatus status = factor_space_copy(&split->space, space);
     if (!status.ok) {
         free(split);
@@ -56,7 +56,8 @@ FacetStatus factor_split_add(FacetFactorSplit *split, FacetFactorTask task)
     if (split->count == split->capacity) {
         int capacity = split->capacity ? 2 * split->capacity : 16;
         int64_t *tasks = realloc(split->tasks, (size_t)capacity * sizeof *tasks);
-        if (!tasks) return status_fail("out of memory for a split of %d tasks", capacity);
+        if (!tasks)
+            return status_fail(FACET_NO_MEMORY, "out of memory for a split of %d tasks", capacity);
         split->tasks = tasks;
         split->capacity = capacity;
     }

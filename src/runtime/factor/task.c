@@ -71,18 +71,21 @@ static FacetStatus parse_pairs(FacetFactorTask *task, const FacetFactorSpace *sp
         const char *sign = memchr(begin, '=', (size_t)(end - begin));
         char name[WORD_SIZE], value[WORD_SIZE];
         copy_word(name, begin, sign ? sign : end);
-        if (!sign) return status_fail("expected NAME=VALUE, found '%.60s'", name);
+        if (!sign)
+            return status_fail(FACET_BAD_ARGUMENT, "expected NAME=VALUE, found '%.60s'", name);
         copy_word(value, sign + 1, end);
         int factor;
         TRY(facet_factor_find(&factor, space, name));
-        if (given[factor]) return status_fail("expected %s once, found it twice", name);
+        if (given[factor])
+            return status_fail(FACET_BAD_ARGUMENT, "expected %s once, found it twice", name);
         given[factor] = true;
         TRY(parse_value(task, space, factor, value, missing));
         begin = comma ? comma + 1 : NULL;
     }
     for (int i = 0; i < facet_factor_count(space) && missing == FACET_FACTOR_MISSING_REFUSED; i++)
         if (!given[i])
-            return status_fail("expected a value of every factor, found none of %s",
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "expected a value of every factor, found none of %s",
                                facet_factor_name(space, i));
     return status_ok();
 }
@@ -99,7 +102,8 @@ static FacetStatus parse_values(FacetFactorTask *task, const FacetFactorSpace *s
             if (i > 0) strcat(names, "/");
             strcat(names, facet_factor_name(space, i));
         }
-        return status_fail("expected %s, found %d value%s", names, found, found == 1 ? "" : "s");
+        return status_fail(FACET_BAD_ARGUMENT, "expected %s, found %d value%s", names, found,
+                           found == 1 ? "" : "s");
     }
     const char *begin = text;
     for (int i = 0; i < expected; i++) {
@@ -118,13 +122,14 @@ FacetStatus facet_factor_task_parse(FacetFactorTask *task, const FacetFactorSpac
 {
     *task = facet_factor_task_null();
     if (text[strspn(text, " ")] == '\0')
-        return status_fail("expected a task such as VALUE/VALUE or NAME=VALUE, found nothing");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a task such as VALUE/VALUE or NAME=VALUE, found nothing");
     bool pairs = strchr(text, '=') != NULL;
     FacetStatus status =
         pairs ? parse_pairs(task, space, text, missing) : parse_values(task, space, text, missing);
     if (status.ok) return status;
     *task = facet_factor_task_null();
-    return status_fail("task '%.80s': %s", text, status.text);
+    return status_fail(FACET_BAD_ARGUMENT, "task '%.80s': %s", text, status.text);
 }
 
 void facet_factor_task_format(char out[FACET_FACTOR_TASK_TEXT], const FacetFactorSpace *space,

@@ -22,7 +22,8 @@ FacetStatus facet_expert_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const
     for (int i = 1; i < track->point_count; i++) points[i] = track->points[i];
     Spline *spline;
     FacetStatus status = spline_create(&spline, points, track->point_count);
-    if (!status.ok) return status_fail("track %s: %s", track->name, status.text);
+    if (!status.ok)
+        return status_fail(FACET_BAD_ARGUMENT, "track %s: %s", track->name, status.text);
     chunk_from_spline(chunk, spline, speed);
     spline_destroy(spline);
     return status;
@@ -116,7 +117,8 @@ FacetStatus facet_speed_map_create(FacetSpeedMap *map, const FacetCourse *course
     int count = course->track_count * course->opening_count;
     *map = (FacetSpeedMap){course->track_count, course->opening_count,
                            calloc((size_t)count, sizeof *map->cells)};
-    if (!map->cells) return status_fail("out of memory for a speed map of %d cells", count);
+    if (!map->cells)
+        return status_fail(FACET_NO_MEMORY, "out of memory for a speed map of %d cells", count);
     MapWork work = {map, course, model, preset, progress};
     pool_for(pool, count, search_cell, &work);
     return status_ok();

@@ -10,24 +10,26 @@ FacetStatus tensor_add(TensorTable *table, const char *name, int rank, const int
                        TensorInit init, double scale, bool decay)
 {
     if (strlen(name) >= TENSOR_NAME_MAX)
-        return status_fail("tensor %s: expected a name of less than %d letters", name,
-                           TENSOR_NAME_MAX);
-    if (tensor_find(table, name)) return status_fail("tensor %s: declared twice", name);
+        return status_fail(FACET_BAD_ARGUMENT, "tensor %s: expected a name of less than %d letters",
+                           name, TENSOR_NAME_MAX);
+    if (tensor_find(table, name))
+        return status_fail(FACET_BAD_ARGUMENT, "tensor %s: declared twice", name);
     if (rank < 1 || rank > TENSOR_RANK_MAX)
-        return status_fail("tensor %s: expected 1 to %d dimensions, found %d", name,
-                           TENSOR_RANK_MAX, rank);
+        return status_fail(FACET_BAD_ARGUMENT, "tensor %s: expected 1 to %d dimensions, found %d",
+                           name, TENSOR_RANK_MAX, rank);
     Tensor tensor = {.rank = rank, .init = init, .scale = scale, .decay = decay, .size = 1};
     snprintf(tensor.name, sizeof tensor.name, "%s", name);
     for (int i = 0; i < TENSOR_RANK_MAX; i++) {
         tensor.shape[i] = i < rank ? shape[i] : 1;
         if (tensor.shape[i] < 1 || tensor.size > INT_MAX / (size_t)tensor.shape[i])
-            return status_fail("tensor %s: dimension %d is %d", name, i, tensor.shape[i]);
+            return status_fail(FACET_BAD_ARGUMENT, "tensor %s: dimension %d is %d", name, i,
+                               tensor.shape[i]);
         tensor.size *= (size_t)tensor.shape[i];
     }
     if (table->count == table->capacity) {
         int capacity = table->capacity ? 2 * table->capacity : 32;
         Tensor *grown = realloc(table->tensors, (size_t)capacity * sizeof *grown);
-        if (!grown) return status_fail("out of memory for %d tensors", capacity);
+        if (!grown) return status_fail(FACET_NO_MEMORY, "out of memory for %d tensors", capacity);
         table->tensors = grown;
         table->capacity = capacity;
     }

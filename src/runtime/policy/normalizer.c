@@ -17,10 +17,12 @@ FacetStatus normalizer_create(Normalizer **out, const double *min, const double 
     *out = NULL;
     for (int i = 0; i < dim; i++) {
         if (!isfinite(min[i]) || !isfinite(max[i]) || !isfinite(max[i] - min[i]) || min[i] > max[i])
-            return status_fail("channel %d: expected a finite range, found %g to %g", i, min[i],
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "channel %d: expected a finite range, found %g to %g", i, min[i],
                                max[i]);
         if (constant == NORMALIZER_CONSTANT_REFUSED && is_constant(min[i], max[i]))
-            return status_fail("channel %d: expected values that differ, found the constant %.10g",
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "channel %d: expected values that differ, found the constant %.10g",
                                i, min[i]);
     }
     Normalizer *normalizer = malloc(sizeof *normalizer);
@@ -28,7 +30,7 @@ FacetStatus normalizer_create(Normalizer **out, const double *min, const double 
     if (!normalizer || !ranges) {
         free(normalizer);
         free(ranges);
-        return status_fail("out of memory for a normalizer of %d channels", dim);
+        return status_fail(FACET_NO_MEMORY, "out of memory for a normalizer of %d channels", dim);
     }
     *normalizer = (Normalizer){.dim = dim, .min = ranges, .max = ranges + dim};
     for (int i = 0; i < dim; i++) {

@@ -21,7 +21,7 @@ static FacetStatus find_name(int *index, const char *kind, const char *name,
         if (strcmp(name, names[*index]) == 0) return status_ok();
     char text[200];
     text_unknown(text, sizeof text, kind, name, names, count);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 const char *facet_policy_method_name(FacetPolicyMethod method) { return method_names[method]; }
@@ -114,9 +114,10 @@ FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
     config.factors = factored ? factors : 0;
     config.context = policy->encoder ? encoder_config(policy->encoder)->features : 0;
     if (policy->encoder && policy->method == FACET_POLICY_KNET)
-        return status_fail("a knet policy cannot see");
+        return status_fail(FACET_BAD_ARGUMENT, "a knet policy cannot see");
     if (factors > SCORE_FACTORS_MAX)
-        return status_fail("expected at most %d factors, found %d", SCORE_FACTORS_MAX, factors);
+        return status_fail(FACET_BAD_ARGUMENT, "expected at most %d factors, found %d",
+                           SCORE_FACTORS_MAX, factors);
     policy->networks = 1;
     for (int f = 0; f < factors; f++) {
         config.values[f] = factored ? facet_factor_value_count(policy->space, f) : 0;
@@ -133,12 +134,13 @@ FacetStatus policy_allocate(FacetPolicy *policy)
     for (int i = 0; i < policy->networks; i++) {
         if (policy->params) policy->params[i] = policy_block(&policy->net->table);
         if (!policy->params || !policy->params[i])
-            return status_fail("out of memory for %d networks of %zu parameters", policy->networks,
-                               policy->net->table.parameters);
+            return status_fail(FACET_NO_MEMORY, "out of memory for %d networks of %zu parameters",
+                               policy->networks, policy->net->table.parameters);
     }
     if (!policy->encoder) return status_ok();
     policy->encoder_params = policy_block(encoder_table(policy->encoder));
-    return policy->encoder_params ? status_ok() : status_fail("out of memory for the encoder");
+    return policy->encoder_params ? status_ok()
+                                  : status_fail(FACET_NO_MEMORY, "out of memory for the encoder");
 }
 
 void facet_policy_destroy(FacetPolicy *policy)
@@ -220,9 +222,10 @@ FacetPolicyInfo facet_policy_info(const FacetPolicy *policy)
 FacetStatus policy_check_frame(const FacetPolicy *policy, int width, int height)
 {
     int wide, high;
-    if (!policy->encoder) return status_fail("the policy does not see and takes no frames");
+    if (!policy->encoder)
+        return status_fail(FACET_BAD_ARGUMENT, "the policy does not see and takes no frames");
     policy_frame_size(policy, &wide, &high);
     if (width == wide && height == high) return status_ok();
-    return status_fail("expected a frame of %d x %d pixels, found %d x %d", wide, high, width,
-                       height);
+    return status_fail(FACET_BAD_ARGUMENT, "expected a frame of %d x %d pixels, found %d x %d",
+                       wide, high, width, height);
 }

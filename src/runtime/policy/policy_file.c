@@ -133,7 +133,8 @@ static FacetStatus get_text(const char **text, const Facts *facts, const char *k
 {
     *text = safetensors_metadata(facts->file, key);
     return *text ? status_ok()
-                 : status_fail("%s: expected '%s' in the metadata, found none", facts->path, key);
+                 : status_fail(FACET_BAD_FILE, "%s: expected '%s' in the metadata, found none",
+                               facts->path, key);
 }
 
 static FacetStatus expect_text(const Facts *facts, const char *key, const char *expected)
@@ -141,7 +142,8 @@ static FacetStatus expect_text(const Facts *facts, const char *key, const char *
     const char *text;
     TRY(get_text(&text, facts, key));
     if (strcmp(text, expected) == 0) return status_ok();
-    return status_fail("%s: %s: expected '%s', found '%.60s'", facts->path, key, expected, text);
+    return status_fail(FACET_BAD_FILE, "%s: %s: expected '%s', found '%.60s'", facts->path, key,
+                       expected, text);
 }
 
 static FacetStatus copy_text(char *out, size_t size, const Facts *facts, const char *key)
@@ -149,7 +151,8 @@ static FacetStatus copy_text(char *out, size_t size, const Facts *facts, const c
     const char *text;
     TRY(get_text(&text, facts, key));
     if (strlen(text) >= size)
-        return status_fail("%s: %s: expected less than %zu bytes", facts->path, key, size);
+        return status_fail(FACET_BAD_FILE, "%s: %s: expected less than %zu bytes", facts->path, key,
+                           size);
     strcpy(out, text);
     return status_ok();
 }
@@ -162,8 +165,8 @@ static FacetStatus get_number(double *out, const Facts *facts, const char *key, 
     TRY(get_text(&text, facts, key));
     *out = strtod(text, &end);
     if (end == text || *end || !(*out >= min && *out <= max))
-        return status_fail("%s: %s: expected a number from %g to %g, found '%.40s'", facts->path,
-                           key, min, max, text);
+        return status_fail(FACET_BAD_FILE, "%s: %s: expected a number from %g to %g, found '%.40s'",
+                           facts->path, key, min, max, text);
     return status_ok();
 }
 
@@ -173,7 +176,8 @@ static FacetStatus get_whole(long *out, const Facts *facts, const char *key, lon
     TRY(get_number(&value, facts, key, (double)min, (double)max));
     *out = (long)value;
     if ((double)*out != value)
-        return status_fail("%s: %s: expected a whole number, found %g", facts->path, key, value);
+        return status_fail(FACET_BAD_FILE, "%s: %s: expected a whole number, found %g", facts->path,
+                           key, value);
     return status_ok();
 }
 
@@ -226,7 +230,8 @@ static FacetStatus get_tasks(FacetFactorSplit **split, const Facts *facts, const
         if (status.ok)
             status = facet_factor_task_parse(&task, space, text, FACET_FACTOR_MISSING_REFUSED);
         if (status.ok) status = factor_split_add(*split, task);
-        if (!status.ok) status = status_fail("%s: %s: %s", facts->path, key, status.text);
+        if (!status.ok)
+            status = status_fail(FACET_BAD_FILE, "%s: %s: %s", facts->path, key, status.text);
     }
     json_free(document);
     return status;
@@ -248,7 +253,7 @@ static FacetStatus read_normalizer(Normalizer **normalizer, const JsonRef *root)
     if (json_has(root, "knee")) TRY(json_member_number(&knee, root, "knee", 0.0, 1e300));
     FacetStatus status =
         normalizer_create(normalizer, ranges[0], ranges[1], dim, NORMALIZER_CONSTANT_REFUSED);
-    if (!status.ok) return status_fail("%s: %s", root->file, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", root->file, status.text);
     (*normalizer)->knee = knee;
     return status_ok();
 }
@@ -281,7 +286,8 @@ static FacetStatus get_image_record(PolicyRecord *record, const Facts *facts)
     record->draws = (int)draws;
     record->frozen_encoder = strcmp(text, encoder_words[1]) == 0;
     if (record->frozen_encoder || strcmp(text, encoder_words[0]) == 0) return status_ok();
-    return status_fail("%s: train_encoder: expected trained or frozen, found '%.40s'", facts->path,
+    return status_fail(FACET_BAD_FILE,
+                       "%s: train_encoder: expected trained or frozen, found '%.40s'", facts->path,
                        text);
 }
 
@@ -299,8 +305,8 @@ static FacetStatus get_record(PolicyRecord *record, const Facts *facts, int fact
     errno = 0;
     record->seed = strtoull(text, &end, 10);
     if (errno || end == text || *end)
-        return status_fail("%s: train_seed: expected a whole number, found '%.40s'", facts->path,
-                           text);
+        return status_fail(FACET_BAD_FILE, "%s: train_seed: expected a whole number, found '%.40s'",
+                           facts->path, text);
     TRY(get_whole(&epochs, facts, "train_epochs", 0, 1 << 30));
     TRY(get_whole(&batch, facts, "train_batch", 1, 1 << 20));
     TRY(get_whole(&record->warmup, facts, "train_warmup", 0, 1 << 30));
@@ -330,10 +336,11 @@ static FacetStatus get_sampling(FacetPolicy *policy, const Facts *facts)
     TRY(schedule_cosine(&policy->schedule, (int)steps));
     TRY(get_text(&text, facts, "predict"));
     FacetStatus status = prediction_parse(&policy->prediction, text);
-    if (!status.ok) return status_fail("%s: predict: %s", facts->path, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: predict: %s", facts->path, status.text);
     TRY(get_text(&text, facts, "sample_spacing"));
     status = spacing_parse(&policy->spacing, text);
-    if (!status.ok) return status_fail("%s: sample_spacing: %s", facts->path, status.text);
+    if (!status.ok)
+        return status_fail(FACET_BAD_FILE, "%s: sample_spacing: %s", facts->path, status.text);
     TRY(get_number(&policy->clip, facts, "sample_clip", 0.0, 1e9));
     TRY(get_whole(&steps, facts, "sample_steps", 1, policy->schedule.steps));
     policy->default_steps = (int)steps;
@@ -356,7 +363,7 @@ static FacetStatus get_encoder(FacetPolicy *policy, const Facts *facts)
     json_free(document);
     if (!status.ok) return status;
     status = encoder_create(&policy->encoder, config);
-    return status.ok ? status : status_fail("%s: %s", facts->path, status.text);
+    return status.ok ? status : status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
 }
 
 static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
@@ -370,7 +377,7 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     TRY(expect_text(facts, "architecture", "score-convnet 1"));
     TRY(get_text(&text, facts, "method"));
     FacetStatus status = policy_method_parse(&policy->method, text);
-    if (!status.ok) return status_fail("%s: method: %s", facts->path, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: method: %s", facts->path, status.text);
     TRY(get_text(&text, facts, "factors"));
     snprintf(source, sizeof source, "%s: factors", facts->path);
     TRY(factor_space_from_json(&policy->space, text, source));
@@ -388,10 +395,10 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     json_free(document);
     if (!status.ok) return status;
     if (config.dim != policy->normalizer->dim)
-        return status_fail("%s: expected ranges of %d channels, found %d", facts->path, config.dim,
-                           policy->normalizer->dim);
+        return status_fail(FACET_BAD_FILE, "%s: expected ranges of %d channels, found %d",
+                           facts->path, config.dim, policy->normalizer->dim);
     status = policy_build(policy, config);
-    return status.ok ? status : status_fail("%s: %s", facts->path, status.text);
+    return status.ok ? status : status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
 }
 
 // ---- Weights ------------------------------------------------------------------------------------
@@ -456,7 +463,8 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
         TRY(policy_expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
     int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
-        return status_fail("%s: expected the %d tensors of its architecture, found %d", path,
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected the %d tensors of its architecture, found %d", path,
                            expected, safetensors_count(file));
     TRY(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
@@ -474,8 +482,8 @@ FacetStatus facet_policy_load(FacetPolicy **policy, const char *path)
     Safetensors *file;
     TRY(safetensors_read(&file, path));
     *policy = calloc(1, sizeof **policy);
-    FacetStatus status =
-        *policy ? get_all(*policy, &(Facts){file, path}) : status_fail("%s: out of memory", path);
+    FacetStatus status = *policy ? get_all(*policy, &(Facts){file, path})
+                                 : status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     if (status.ok) status = read_weights(*policy, file, path);
     if (!status.ok) {
         facet_policy_destroy(*policy);
@@ -489,7 +497,7 @@ FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType 
 {
     int tensors = policy->net->table.count;
     TensorSource *sources = calloc((size_t)tensor_count(policy), sizeof *sources);
-    if (!sources) return status_fail("%s: out of memory", path);
+    if (!sources) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     for (int i = 0; i < policy->networks; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
         policy_prefix(prefix, policy, i);

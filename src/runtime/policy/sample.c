@@ -62,7 +62,8 @@ FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task)
         if (value == FACET_FACTOR_NULL) continue;
         if (f < facet_factor_count(space)) values = facet_factor_value_count(space, f);
         if (value < 0 || value >= values)
-            return status_fail("expected a value of factor %d from 0 to %d, found %d", f,
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "expected a value of factor %d from 0 to %d, found %d", f,
                                values - 1, value);
         if (facet_policy_knows(policy, f, value)) continue;
         char known[300] = "";
@@ -74,8 +75,9 @@ FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task)
                 strcat(known, facet_factor_value_name(space, f, v));
             }
         }
-        return status_fail("the policy never saw %s '%s': it knows %s", facet_factor_name(space, f),
-                           facet_factor_value_name(space, f, value), known);
+        return status_fail(FACET_BAD_ARGUMENT, "the policy never saw %s '%s': it knows %s",
+                           facet_factor_name(space, f), facet_factor_value_name(space, f, value),
+                           known);
     }
     return status_ok();
 }
@@ -84,11 +86,13 @@ static FacetStatus check(const FacetPolicy *policy, const FacetFactorTask *tasks
                          const uint8_t *frames, int plans, const FacetPolicySampling *how)
 {
     if (frames && !policy->encoder)
-        return status_fail("the policy does not see and takes no frames");
+        return status_fail(FACET_BAD_ARGUMENT, "the policy does not see and takes no frames");
     if (policy->encoder && !frames)
-        return status_fail("the policy sees: expected a frame of its camera for every plan");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "the policy sees: expected a frame of its camera for every plan");
     if (policy->method == FACET_POLICY_KNET && how->mode == FACET_POLICY_JOINT)
-        return status_fail("no joint mode: a knet policy has one network a value and none for "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "no joint mode: a knet policy has one network a value and none for "
                            "several at once");
     for (int i = 0; i < plans; i++) TRY(policy_check_task(policy, tasks[i]));
     return status_ok();
@@ -236,7 +240,7 @@ FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
                                 const FacetPolicySampling *sampling)
 {
     SamplerPlan *plan = malloc(sizeof *plan);
-    if (!plan) return status_fail("out of memory for the steps of sampling");
+    if (!plan) return status_fail(FACET_NO_MEMORY, "out of memory for the steps of sampling");
     FacetStatus status = plan_steps(plan, policy, sampling);
     for (int i = 0; status.ok && i < plan->config.steps; i++) {
         levels[i] = sqrt(1.0 - plan->step[i].alpha_bar);
@@ -260,7 +264,7 @@ static FacetStatus create_networks(FacetPolicyRunner *r, FacetPool *pool)
     r->inputs = calloc((size_t)at_once * size, sizeof *r->inputs);
     r->outputs = calloc((size_t)at_once * size, sizeof *r->outputs);
     if (!r->shares || !r->rows || !r->branches || !r->inputs || !r->outputs)
-        return status_fail("out of memory for %d plans", r->room);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", r->room);
     for (int n = 0; n < policy->networks; n++) {
         r->shares[n].rows = r->rows + (size_t)n * rows;
         TRY(sampler_create(&r->shares[n].sampler, policy->net, at_once));
@@ -274,7 +278,7 @@ static FacetStatus create_sight(FacetPolicyRunner *r, FacetPool *pool)
     const FacetPolicy *policy = r->policy;
     size_t width = (size_t)policy->net->config.context;
     r->features = calloc((size_t)r->room * width, sizeof *r->features);
-    if (!r->features) return status_fail("out of memory for %d frames", r->room);
+    if (!r->features) return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", r->room);
     return sight_create(&r->sight, policy->encoder, policy->encoder_params, r->room, r->threads,
                         pool);
 }
@@ -287,7 +291,7 @@ static FacetStatus allocate(FacetPolicyRunner *r, FacetPool *pool)
     r->before = calloc(room * size, sizeof *r->before);
     r->z = calloc(room * (size_t)(1 + facet_factor_count(r->policy->space)), sizeof *r->z);
     if (!r->x || !r->p || !r->before || !r->z)
-        return status_fail("out of memory for %d plans", r->room);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", r->room);
     if (r->policy->encoder) TRY(create_sight(r, pool));
     if (r->policy->method == FACET_POLICY_KNET) return create_networks(r, pool);
     TRY(sampler_create(&r->sampler, r->policy->net, r->room));
@@ -300,10 +304,12 @@ FacetStatus facet_policy_runner_create(FacetPolicyRunner **runner, const FacetPo
 {
     FacetPool *pool;
     *runner = NULL;
-    if (plans < 1) return status_fail("expected 1 plan at once or more, found %d", plans);
+    if (plans < 1)
+        return status_fail(FACET_BAD_ARGUMENT, "expected 1 plan at once or more, found %d", plans);
     TRY(facet_pool_create(&pool, threads));
     FacetPolicyRunner *r = calloc(1, sizeof *r);
-    FacetStatus status = r ? status_ok() : status_fail("out of memory for %d plans", plans);
+    FacetStatus status =
+        r ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for %d plans", plans);
     if (r) {
         r->policy = policy;
         r->threads = facet_pool_threads(pool);
@@ -347,8 +353,8 @@ FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runne
     const FacetPolicy *policy = runner->policy;
     TRY(check(policy, tasks, frames, plans, how));
     if (facet_pool_threads(pool) > runner->threads)
-        return status_fail("expected a pool of at most %d threads, found %d", runner->threads,
-                           facet_pool_threads(pool));
+        return status_fail(FACET_BAD_ARGUMENT, "expected a pool of at most %d threads, found %d",
+                           runner->threads, facet_pool_threads(pool));
     TRY(plan_steps(&runner->plan, policy, how));
     const Sampling sampling = {runner, how, tasks, frames, plans, pool};
     for (int first = 0; first < plans; first += runner->room) {

@@ -22,14 +22,14 @@ FacetStatus sight_create(Sight **out, const Encoder *encoder, const float *param
     const EncoderConfig *config = encoder_config(encoder);
     size_t size = (size_t)config->height * (size_t)config->width * 3;
     Sight *s = calloc(1, sizeof *s);
-    if (!s) return status_fail("out of memory for frames");
+    if (!s) return status_fail(FACET_NO_MEMORY, "out of memory for frames");
     s->encoder = encoder;
     s->room = frames;
     s->shrunk = calloc((size_t)frames * size, sizeof *s->shrunk);
     s->inputs = calloc((size_t)frames * size, sizeof *s->inputs);
     FacetStatus status = encoder_work_create(&s->work, encoder, frames, threads, false);
     if (status.ok && (!s->shrunk || !s->inputs))
-        status = status_fail("out of memory for %d frames", frames);
+        status = status_fail(FACET_NO_MEMORY, "out of memory for %d frames", frames);
     if (!status.ok) {
         sight_free(s);
         return status;

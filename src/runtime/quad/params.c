@@ -64,7 +64,8 @@ static FacetStatus parse(FacetQuadParams *params, const JsonRef *root)
     TRY(vector_member(&params->drag, root, "drag", -1e-300));
     TRY(positive_member(&params->gravity, root, "gravity", 100.0));
     if (4.0 * params->thrust_max <= params->mass * params->gravity)
-        return status_fail("%s: thrust_max: expected more than a quarter of the weight (%.3g N), "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: thrust_max: expected more than a quarter of the weight (%.3g N), "
                            "found %.3g",
                            root->file, 0.25 * params->mass * params->gravity, params->thrust_max);
     return status_ok();

@@ -15,7 +15,8 @@ struct EmbreeScene {
 
 static FacetStatus failure(RTCDevice device, const char *doing)
 {
-    return status_fail("Embree cannot %s (error %d)", doing, (int)rtcGetDeviceError(device));
+    return status_fail(FACET_BAD_ARGUMENT, "Embree cannot %s (error %d)", doing,
+                       (int)rtcGetDeviceError(device));
 }
 
 static FacetStatus build(EmbreeScene *out, const Mesh *mesh)
@@ -47,7 +48,7 @@ FacetStatus embree_create(EmbreeScene **out, const Mesh *mesh)
 {
     *out = NULL;
     EmbreeScene *scene = calloc(1, sizeof *scene);
-    if (!scene) return status_fail("out of memory for a scene");
+    if (!scene) return status_fail(FACET_NO_MEMORY, "out of memory for a scene");
     scene->device = rtcNewDevice("threads=1");
     if (!scene->device) {
         free(scene);

@@ -46,7 +46,9 @@ FacetStatus facet_venue_names(FacetVenueNames *names, const char *courses)
     TRY(venues_folder(folder, courses));
     struct dirent **entries;
     int count = scandir(folder, &entries, is_venue_file, by_natural_name);
-    if (count < 0) return status_fail("%s: cannot read the folder: %s", folder, strerror(errno));
+    if (count < 0)
+        return status_fail(status_errno(errno), "%s: cannot read the folder: %s", folder,
+                           strerror(errno));
     for (int i = 0; i < count; i++) {
         const char *file = entries[i]->d_name;
         if (names->count < FACET_VENUES_MAX)
@@ -55,7 +57,8 @@ FacetStatus facet_venue_names(FacetVenueNames *names, const char *courses)
         free(entries[i]);
     }
     free(entries);
-    return count ? status_ok() : status_fail("%s: expected venues, found none", folder);
+    return count ? status_ok()
+                 : status_fail(FACET_BAD_FILE, "%s: expected venues, found none", folder);
 }
 
 // ---- Loading ------------------------------------------------------------------------------------
@@ -68,7 +71,7 @@ static FacetStatus find(int *out, const char *kind, const char *name, const char
         if (strcmp(name, names[*out]) == 0) return status_ok();
     char text[480];
     text_unknown(text, sizeof text, kind, name, names, count);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 static FacetStatus check_known(const char *courses, const char *name)
@@ -88,7 +91,7 @@ FacetStatus facet_venue_load(FacetVenue **out, const char *courses, const char *
     char folder[FILE_PATH_MAX], file[FILE_PATH_MAX];
     TRY(venues_folder(folder, courses));
     FacetVenue *venue = calloc(1, sizeof *venue);
-    if (!venue) return status_fail("out of memory for the venue '%s'", name);
+    if (!venue) return status_fail(FACET_NO_MEMORY, "out of memory for the venue '%s'", name);
     snprintf(venue->name, sizeof venue->name, "%s", name);
     snprintf(file, sizeof file, "%.*s/%s", FOLDER_MAX + 8, folder, COMMON_FILE);
     FacetStatus status = venue_parse_common(venue, file);

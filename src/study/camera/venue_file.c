@@ -233,7 +233,7 @@ static FacetStatus unknown_word(const JsonRef *at, const char *kind, const char 
 {
     char text[400];
     text_unknown(text, sizeof text, kind, word, words, count);
-    return status_fail("%s: %s: %s", at->file, at->path, text);
+    return status_fail(FACET_BAD_FILE, "%s: %s: %s", at->file, at->path, text);
 }
 
 static FacetStatus parse_pattern(Pattern *out, const JsonRef *object)
@@ -361,7 +361,8 @@ static FacetStatus add_parts(const Builder *builder, const JsonRef *name_at, con
 
 static FacetStatus full(bool added, const JsonRef *at)
 {
-    return added ? status_ok() : status_fail("%s: %s: out of memory", at->file, at->path);
+    return added ? status_ok()
+                 : status_fail(FACET_NO_MEMORY, "%s: %s: out of memory", at->file, at->path);
 }
 
 static FacetStatus add_shape_at(const Builder *builder, const JsonRef *at, const JsonRef *size_at,

@@ -18,11 +18,13 @@ FacetStatus certify_check_policy(const FacetPolicy *policy)
 {
     const char *method = facet_policy_method_name(policy->method);
     if (policy->method == FACET_POLICY_KNET)
-        return status_fail("a %s policy has no network that sees several factors, so there is no "
+        return status_fail(FACET_NOT_FOUND,
+                           "a %s policy has no network that sees several factors, so there is no "
                            "joint score to measure its composition against",
                            method);
     if (policy->method == FACET_POLICY_BASELINE || policy->net->config.factors == 0)
-        return status_fail("a %s policy is shown no factors, so there is nothing composed to "
+        return status_fail(FACET_NOT_FOUND,
+                           "a %s policy is shown no factors, so there is nothing composed to "
                            "certify",
                            method);
     return status_ok();
@@ -32,7 +34,8 @@ FacetStatus certify_check_blind(const FacetPolicy *policy)
 {
     TRY(certify_check_policy(policy));
     if (policy->encoder)
-        return status_fail("a policy that sees has no certificate without a frame");
+        return status_fail(FACET_NOT_FOUND,
+                           "a policy that sees has no certificate without a frame");
     return status_ok();
 }
 
@@ -42,14 +45,15 @@ FacetStatus facet_certifier_create(FacetCertifier **certifier, const FacetPolicy
     *certifier = NULL;
     TRY(certify_check_policy(policy));
     FacetCertifier *c = calloc(1, sizeof *c);
-    if (!c) return status_fail("out of memory for a certificate");
+    if (!c) return status_fail(FACET_NO_MEMORY, "out of memory for a certificate");
     c->policy = policy;
     FacetStatus status = path_tracer_create(&c->tracer, policy, steps, pool);
     if (status.ok) {
         c->log_norm = calloc((size_t)steps + 1, sizeof *c->log_norm);
         c->scratch =
             calloc(ltv_scratch(policy_horizon(policy) * policy_dim(policy)), sizeof *c->scratch);
-        if (!c->log_norm || !c->scratch) status = status_fail("out of memory for a certificate");
+        if (!c->log_norm || !c->scratch)
+            status = status_fail(FACET_NO_MEMORY, "out of memory for a certificate");
     }
     if (!status.ok) {
         facet_certifier_destroy(c);

@@ -94,7 +94,8 @@ static FacetStatus fly_nominal(Loop *loop, FacetQuadState start)
     facet_flight_begin(&run, &loop->setup, &loop->plan, start);
     int room = (int)(run.limit / loop->substeps) + 2;
     loop->marks = calloc((size_t)room, sizeof *loop->marks);
-    if (!loop->marks) return status_fail("out of memory for the marks of a flight");
+    if (!loop->marks)
+        return status_fail(FACET_NO_MEMORY, "out of memory for the marks of a flight");
     place_mark(&loop->marks[0], &run);
     loop->oblique = 1.0;
     bool flying = true;
@@ -240,7 +241,8 @@ static void push(void *context, int draw, int worker)
 static FacetStatus change_plans(Loop *loop)
 {
     loop->changed = calloc(2 * PLAN_SIZE, sizeof *loop->changed);
-    if (!loop->changed) return status_fail("out of memory for %d plans", 2 * PLAN_SIZE);
+    if (!loop->changed)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", 2 * PLAN_SIZE);
     for (int i = 0; i < 2 * PLAN_SIZE; i++) {
         FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
         double change[PLAN_SIZE] = {0.0};
@@ -260,7 +262,7 @@ static FacetStatus linearise_all(Loop *loop, FacetPool *pool)
     loop->w = calloc(steps * (size_t)loop->options.draws * N + 1, sizeof *loop->w);
     loop->whole = calloc(steps, sizeof *loop->whole);
     if (!loop->a || !loop->b || !loop->c || !loop->w || !loop->whole)
-        return status_fail("out of memory for %d linearised steps", loop->steps);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d linearised steps", loop->steps);
     TRY(change_plans(loop));
     pool_for(pool, loop->steps, linearise, loop);
     pool_for(pool, loop->options.draws, push, loop);
@@ -381,7 +383,7 @@ static FacetStatus fly_pairs(ClosedLoop *out, Loop *loop, FacetPool *pool)
 {
     int pairs = loop->options.pairs, count = pairs + loop->options.draws, factors = 0;
     loop->results = calloc((size_t)count + 1, sizeof *loop->results);
-    if (!loop->results) return status_fail("out of memory for %d rollouts", count);
+    if (!loop->results) return status_fail(FACET_NO_MEMORY, "out of memory for %d rollouts", count);
     pool_for(pool, count, pair, loop);
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
@@ -420,7 +422,8 @@ static FacetStatus measure(ClosedLoop *out, Loop *loop, const FacetRace *race, F
     TRY(fly_nominal(loop, start));
     if (loop->steps > 0) TRY(linearise_all(loop, race->pool));
     if (loop->steps < MARKS_LEAST)
-        return status_fail("the flight lasts %d marks of %g s, expected at least %d to measure the "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "the flight lasts %d marks of %g s, expected at least %d to measure the "
                            "closed loop along it",
                            loop->steps, CLOSED_LOOP_MARK, (int)MARKS_LEAST);
     int stride = (int)(loop->options.step / CLOSED_LOOP_MARK + 0.5);
@@ -457,7 +460,7 @@ FacetStatus closed_loop_measure(ClosedLoop *out, const FacetRace *race, FacetCou
     assert(normalizer->dim == FACET_CHUNK_CHANNELS && options->pairs >= 0 && options->draws >= 0);
     assert(options->change > 0.0);
     Loop *loop = calloc(1, sizeof *loop);
-    if (!loop) return status_fail("out of memory for a closed loop");
+    if (!loop) return status_fail(FACET_NO_MEMORY, "out of memory for a closed loop");
     loop->setup = facet_race_setup(race, task);
     loop->chunk = chunk;
     loop->normalizer = normalizer;

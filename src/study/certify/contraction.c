@@ -129,7 +129,8 @@ static FacetStatus strides_create(Strides *strides, const LinearLoop *loop)
     for (int k = 1; k <= loop->steps && all; k++)
         fill_stride(strides, loop, room, room + n * wide, k);
     free(room);
-    return all ? status_ok() : status_fail("out of memory for %d linear steps", loop->steps);
+    return all ? status_ok()
+               : status_fail(FACET_NO_MEMORY, "out of memory for %d linear steps", loop->steps);
 }
 
 // ---- The metric for one rate --------------------------------------------------------------------
@@ -333,7 +334,7 @@ FacetStatus contraction_find(Contraction *out, const LinearLoop *loop)
     out->metric = calloc((size_t)(loop->steps + 1) * square, sizeof *out->metric);
     double *g = calloc((size_t)(2 * loop->states * loop->inputs) + 1, sizeof *g);
     FacetStatus status = strides_create(&strides, loop);
-    if (!out->metric || !g) status = status_fail("out of memory for a metric");
+    if (!out->metric || !g) status = status_fail(FACET_NO_MEMORY, "out of memory for a metric");
     if (status.ok) find(out, loop, &strides, g);
     strides_free(&strides);
     free(g);

@@ -95,7 +95,8 @@ static FacetStatus fly_changed(Flights *work, const FacetRace *race, FacetCourse
 {
     TRY(task_start(&work->start, race, task));
     work->crossings = calloc((size_t)count + 1, sizeof *work->crossings);
-    if (!work->crossings) return status_fail("out of memory for %d flights", count);
+    if (!work->crossings)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     pool_for(race->pool, count, fly_one, work);
     return status_ok();
 }

@@ -183,7 +183,7 @@ static FacetStatus allocate(Diagnosis *d, const double *actions)
     d->z = calloc(rows * (size_t)d->factors, sizeof *d->z);
     d->doubles = calloc(clean + samples * (size_t)(3 + d->factors + net->dim), sizeof *d->doubles);
     if (!d->memory || !d->z || !d->doubles)
-        return status_fail("out of memory for %d samples", d->samples);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d samples", d->samples);
     d->x = d->memory;
     d->p = d->x + rows * size;
     d->t = d->p + rows * size;
@@ -219,10 +219,11 @@ FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
     const ScoreNetConfig *net = &policy->net->config;
     TRY(certify_check_blind(policy));
     if (net->dim > FACET_CERTIFY_CHANNELS_MAX)
-        return status_fail("expected a policy of at most %d channels, found %d",
+        return status_fail(FACET_BAD_ARGUMENT, "expected a policy of at most %d channels, found %d",
                            FACET_CERTIFY_CHANNELS_MAX, net->dim);
     if (samples < 1 || task_count < 1)
-        return status_fail("expected at least one sample of one task, found %d of %d", samples,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected at least one sample of one task, found %d of %d", samples,
                            task_count);
     for (int i = 0; i < task_count; i++) TRY(policy_check_task(policy, tasks[i]));
     Diagnosis d = {.policy = policy,

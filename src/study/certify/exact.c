@@ -21,7 +21,8 @@ static FacetStatus begin(Exact *e, const FacetRace *race, const FacetPolicy *pol
 {
     *e = (Exact){.race = race, .policy = policy};
     if (policy->networks != 1 || policy->net->config.factors == 0)
-        return status_fail("exact scores: expected a policy with one network that is shown "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "exact scores: expected a policy with one network that is shown "
                            "factors, found a %s policy",
                            facet_policy_method_name(policy->method));
     SamplerConfig config = {.kind = SAMPLER_DDIM,
@@ -41,7 +42,7 @@ static FacetStatus policy_task(FacetFactorTask *out, const Exact *e, FacetCourse
     TRY(facet_race_policy_task(out, e->policy, e->race, task));
     for (int f = 0; f < facet_factor_count(space); f++)
         if (!facet_policy_knows(e->policy, f, out->value[f]))
-            return status_fail("exact scores: the policy never saw %s '%s'",
+            return status_fail(FACET_BAD_ARGUMENT, "exact scores: the policy never saw %s '%s'",
                                facet_factor_name(space, f),
                                facet_factor_value_name(space, f, out->value[f]));
     return status_ok();
@@ -62,8 +63,9 @@ static FacetStatus make_mixture(Mixture **mixture, const Exact *e, const FacetCo
 {
     double *centres = calloc((size_t)count * SIZE + 1, sizeof *centres);
     FacetFactorTask *factors = calloc((size_t)count + 1, sizeof *factors);
-    FacetStatus status =
-        centres && factors ? status_ok() : status_fail("out of memory for %d tasks", count);
+    FacetStatus status = centres && factors
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for %d tasks", count);
     *mixture = NULL;
     for (int i = 0; i < count && status.ok; i++) {
         double *centre = centres + (size_t)i * SIZE;
@@ -89,7 +91,8 @@ static FacetStatus network_paths(float *path, const Exact *e, const FacetCourseT
     Sampler *sampler = NULL;
     float *x = calloc((size_t)count * SIZE, sizeof *x);
     int *z = calloc((size_t)count * 2, sizeof *z);
-    FacetStatus status = x && z ? status_ok() : status_fail("out of memory for %d paths", count);
+    FacetStatus status =
+        x && z ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", count);
     const FacetPolicySampling how = {.seed = seed};
     for (int i = 0; i < count && status.ok; i++) {
         FacetFactorTask task;
@@ -125,8 +128,9 @@ static FacetStatus gather_states(double *states, const Exact *e, const Mixture *
     size_t room = (size_t)(steps + 1) * SIZE;
     float *paths = calloc(room * (size_t)count, sizeof *paths);
     double *path = calloc(room, sizeof *path);
-    FacetStatus status = paths && path ? network_paths(paths, e, tasks, count, seed)
-                                       : status_fail("out of memory for %d paths", count);
+    FacetStatus status = paths && path
+                             ? network_paths(paths, e, tasks, count, seed)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", count);
     for (int i = 0; i < count && status.ok; i++) {
         for (int k = 0; k < steps; k++)
             for (int j = 0; j < SIZE; j++)
@@ -182,7 +186,8 @@ static FacetStatus list_tasks(ExactProduct *product, const FacetRace *race, int 
     product->tracks = product_tracks(race, first);
     product->openings = course->opening_count - first;
     product->tasks = calloc((size_t)(product->tracks * product->openings), sizeof *product->tasks);
-    if (!product->tasks) return status_fail("out of memory for a product of tasks");
+    if (!product->tasks)
+        return status_fail(FACET_NO_MEMORY, "out of memory for a product of tasks");
     int count = 0,
         used = snprintf(product->name, sizeof product->name, "%d tracks x {", product->tracks);
     for (int t = 0; t < course->track_count; t++)
@@ -201,8 +206,9 @@ static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64
     double *states = calloc((size_t)steps * 3 * (size_t)count * SIZE, sizeof *states);
     int *index = calloc(3 * (size_t)count, sizeof *index);
     Mixture *mixture = NULL;
-    FacetStatus status = states && index ? make_mixture(&mixture, e, product->tasks, count)
-                                         : status_fail("out of memory for %d paths", 3 * count);
+    FacetStatus status =
+        states && index ? make_mixture(&mixture, e, product->tasks, count)
+                        : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", 3 * count);
     if (status.ok) status = gather_states(states, e, mixture, product->tasks, count, seed);
     if (status.ok) {
         for (int k = 0; k < steps; k++) alpha_bar[k] = e->network.step[k].alpha_bar;
@@ -221,7 +227,7 @@ FacetStatus exact_products(ExactProducts *out, const FacetRace *race, const Face
 {
     *out = (ExactProducts){0};
     Exact *e = malloc(sizeof *e);
-    if (!e) return status_fail("out of memory for the exact scores");
+    if (!e) return status_fail(FACET_NO_MEMORY, "out of memory for the exact scores");
     FacetStatus status = begin(e, race, policy, steps);
     for (int first = 0; first < race->course->opening_count && status.ok; first++) {
         if (product_tracks(race, first) == 0 || out->count == EXACT_PRODUCTS_MAX) continue;
@@ -286,7 +292,8 @@ static FacetStatus check_shown(const Mixture *training, const FacetRace *race, F
         shown.value[f] = facet_race_factor_task(task).value[f];
         for (int i = 0; i < training->count; i++) found |= mixture_fits(training, i, shown);
         if (!found)
-            return status_fail("exact scores: no feasible training task has %s '%s'",
+            return status_fail(FACET_NOT_FOUND,
+                               "exact scores: no feasible training task has %s '%s'",
                                facet_factor_name(race->factors, f),
                                facet_factor_value_name(race->factors, f, shown.value[f]));
     }
@@ -349,15 +356,16 @@ FacetStatus exact_plans(ExactPlan *plans, int *count, const FacetRace *race,
     float *paths = NULL;
     Mixture *training = NULL;
     int trained_count = 0, taken = 0;
-    FacetStatus status = e && tasks && trained ? begin(e, race, policy, steps)
-                                               : status_fail("out of memory for the exact scores");
+    FacetStatus status = e && tasks && trained
+                             ? begin(e, race, policy, steps)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the exact scores");
     if (status.ok) status = split_tasks(tasks, count, trained, &trained_count, e);
     if (status.ok) status = make_mixture(&training, e, trained, trained_count);
     if (status.ok) {
         taken = e->network.config.steps;
         paths = calloc((size_t)(taken + 1) * (size_t)*count * SIZE, sizeof *paths);
         status = paths ? network_paths(paths, e, tasks, *count, seed)
-                       : status_fail("out of memory for %d paths", *count);
+                       : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", *count);
     }
     for (int i = 0; i < *count && status.ok; i++) {
         const float *end = paths + ((size_t)taken * (size_t)*count + (size_t)i) * SIZE;

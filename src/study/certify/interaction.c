@@ -263,7 +263,8 @@ FacetStatus interaction_measure(InteractionReport *report, const Mixture *m, con
         sum_up(report);
     } else {
         interaction_report_free(report);
-        status = status_fail("out of memory for the interaction at %d states", count);
+        status =
+            status_fail(FACET_NO_MEMORY, "out of memory for the interaction at %d states", count);
     }
     free(segments);
     free(gradients);

@@ -78,8 +78,8 @@ FacetStatus mixture_create(Mixture **out, const double *centres, const FacetFact
     assert(factors >= 1 && factors <= FACET_FACTOR_MAX && size >= 1);
     *out = NULL;
     if (count < 1 || count > MIXTURE_TASKS_MAX)
-        return status_fail("exact scores: expected 1 to %d tasks, found %d", MIXTURE_TASKS_MAX,
-                           count);
+        return status_fail(FACET_BAD_ARGUMENT, "exact scores: expected 1 to %d tasks, found %d",
+                           MIXTURE_TASKS_MAX, count);
     size_t n = (size_t)count, total = n * (size_t)size;
     Mixture *m = calloc(1, sizeof *m);
     double *scratch = calloc(total + (size_t)size, sizeof *scratch);
@@ -93,7 +93,8 @@ FacetStatus mixture_create(Mixture **out, const double *centres, const FacetFact
     if (!m || !scratch || !m->tasks || !m->centres || !m->log_weight || !m->reduced) {
         mixture_destroy(m);
         free(scratch);
-        return status_fail("out of memory for the exact scores of %d tasks", count);
+        return status_fail(FACET_NO_MEMORY, "out of memory for the exact scores of %d tasks",
+                           count);
     }
     memcpy(m->tasks, tasks, n * sizeof *tasks);
     memcpy(m->centres, centres, total * sizeof *centres);
@@ -191,7 +192,7 @@ FacetStatus mixture_sample(double *x, double *path, const Mixture *m, const Samp
     assert(plan->config.prediction == PREDICT_X0);
     size_t size = (size_t)m->size;
     double *x0 = calloc(2 * size, sizeof *x0), *before = x0 + size;
-    if (!x0) return status_fail("out of memory for a sample");
+    if (!x0) return status_fail(FACET_NO_MEMORY, "out of memory for a sample");
     FacetStatus status = status_ok();
     for (int k = 0; k < plan->config.steps && status.ok; k++) {
         if (path) memcpy(path + (size_t)k * size, x, size * sizeof *x);
@@ -200,8 +201,8 @@ FacetStatus mixture_sample(double *x, double *path, const Mixture *m, const Samp
         else
             mixture_compose(x0, m, z, x, plan->step[k].alpha_bar);
         if (!mixture_step(x, before, x0, plan, k, size))
-            status = status_fail("exact sampling: step %d of %d is not finite", k + 1,
-                                 plan->config.steps);
+            status = status_fail(FACET_NOT_FINITE, "exact sampling: step %d of %d is not finite",
+                                 k + 1, plan->config.steps);
     }
     if (path && status.ok) memcpy(path + (size_t)plan->config.steps * size, x, size * sizeof *x);
     free(x0);

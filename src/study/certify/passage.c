@@ -22,10 +22,12 @@ PassageOptions passage_defaults(void)
 FacetStatus passage_check(const PassageOptions *options)
 {
     if (options->samples < 1)
-        return status_fail("passage: expected at least 1 sample a task, found %d",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "passage: expected at least 1 sample a task, found %d",
                            options->samples);
     if (!(options->confidence > 0.0 && options->confidence < 1.0))
-        return status_fail("passage: expected a confidence between 0 and 1, found %g",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "passage: expected a confidence between 0 and 1, found %g",
                            options->confidence);
     return status_ok();
 }
@@ -120,11 +122,13 @@ FacetStatus passage_certify(PassageResult *results, const FacetRace *race,
     TRY(passage_check(options));
     size_t total = (size_t)count * (size_t)options->samples;
     if (total > 10000000)
-        return status_fail("passage: expected at most 10 million rollouts, found %zu", total);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "passage: expected at most 10 million rollouts, found %zu", total);
     FacetFlight *flights = calloc(total + 1, sizeof *flights);
     FacetStatus *statuses = calloc(total + 1, sizeof *statuses);
     FacetStatus status =
-        flights && statuses ? status_ok() : status_fail("out of memory for %zu rollouts", total);
+        flights && statuses ? status_ok()
+                            : status_fail(FACET_NO_MEMORY, "out of memory for %zu rollouts", total);
     if (status.ok) {
         PassageWork work = {race, planner, tasks, options, flights, statuses, progress};
         pool_for(race->pool, (int)total, fly_one, &work);

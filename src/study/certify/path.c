@@ -46,7 +46,7 @@ static FacetStatus allocate(PathTracer *r, int steps)
         calloc((count + 1) * (square + 2 * size) + spectrum_scratch((int)size), sizeof *r->numbers);
     r->memory = calloc((3 * CHAINS + 1) * size + branches * square, sizeof *r->memory);
     if (!path->step || !r->numbers || !r->memory)
-        return status_fail("out of memory for a path of %d steps", steps);
+        return status_fail(FACET_NO_MEMORY, "out of memory for a path of %d steps", steps);
     path->nominal = r->numbers;
     path->mismatch = path->nominal + (count + 1) * size;
     path->joint_end = path->mismatch + count * size;
@@ -65,7 +65,7 @@ static FacetStatus create_sight(PathTracer *r)
 {
     const FacetPolicy *policy = r->policy;
     r->context = calloc((size_t)CHAINS * (size_t)policy->net->config.context, sizeof *r->context);
-    if (!r->context) return status_fail("out of memory for a frame");
+    if (!r->context) return status_fail(FACET_NO_MEMORY, "out of memory for a frame");
     return sight_create(&r->sight, policy->encoder, policy->encoder_params, 1,
                         facet_pool_threads(r->pool), r->pool);
 }
@@ -76,7 +76,7 @@ FacetStatus path_tracer_create(PathTracer **tracer, const FacetPolicy *policy, i
     assert(policy->networks == 1);
     *tracer = NULL;
     PathTracer *r = calloc(1, sizeof *r);
-    if (!r) return status_fail("out of memory for a path");
+    if (!r) return status_fail(FACET_NO_MEMORY, "out of memory for a path");
     r->policy = policy;
     r->pool = pool;
     const SamplerConfig config = {.kind = SAMPLER_DDIM,
@@ -115,7 +115,8 @@ void path_tracer_destroy(PathTracer *tracer)
 
 FacetStatus path_look(PathTracer *r, const uint8_t *frame)
 {
-    if (!r->sight) return status_fail("the policy does not see and takes no frame");
+    if (!r->sight)
+        return status_fail(FACET_BAD_ARGUMENT, "the policy does not see and takes no frame");
     size_t width = (size_t)r->policy->net->config.context;
     sight_features(r->context, r->sight, frame, 1, r->pool);
     memcpy(r->context + width, r->context, width * sizeof *r->context);
@@ -223,7 +224,8 @@ FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *r, FacetFact
 {
     int n = r->path.size, z[SCORE_FACTORS_MAX];
     if (r->sight && !r->looked)
-        return status_fail("the policy sees: expected a frame of its camera before a plan");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "the policy sees: expected a frame of its camera before a plan");
     TRY(policy_check_task(r->policy, task));
     for (int f = 0; f < r->policy->net->config.factors; f++) z[f] = task.value[f];
     const FacetPolicySampling how = {.seed = seed};

@@ -281,12 +281,13 @@ static FacetStatus read_all(CertifyRecord **records, int *count, const JsonRef *
     TRY(json_member(&study, root, "study"));
     const char *found = json_chars(&study);
     if (!found || strcmp(found, key) != 0)
-        return status_fail("%s: holds results of another policy or study; remove it to begin anew",
+        return status_fail(FACET_BAD_FILE,
+                           "%s: holds results of another policy or study; remove it to begin anew",
                            root->file);
     TRY(json_member(&list, root, "records"));
     TRY(json_length(count, &list));
     *records = calloc((size_t)*count + 1, sizeof **records);
-    if (!*records) return status_fail("out of memory for %d records", *count);
+    if (!*records) return status_fail(FACET_NO_MEMORY, "out of memory for %d records", *count);
     for (int i = 0; i < *count; i++) {
         JsonRef at;
         TRY(json_element(&at, &list, i));

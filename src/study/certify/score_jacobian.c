@@ -28,7 +28,7 @@ FacetStatus score_jacobian_create(ScoreJacobian **out, const ScoreNet *net, int 
     *out = NULL;
     const ScoreNetConfig *c = &net->config;
     ScoreJacobian *k = calloc(1, sizeof *k);
-    if (!k) return status_fail("out of memory for Jacobians");
+    if (!k) return status_fail(FACET_NO_MEMORY, "out of memory for Jacobians");
     k->net = net;
     k->rows = rows;
     k->threads = threads;
@@ -39,7 +39,7 @@ FacetStatus score_jacobian_create(ScoreJacobian **out, const ScoreNet *net, int 
     k->row_of = calloc((size_t)directions, sizeof *k->row_of);
     if (!k->memory || !k->row_of) {
         score_jacobian_free(k);
-        return status_fail("out of memory for Jacobians of %d rows", rows);
+        return status_fail(FACET_NO_MEMORY, "out of memory for Jacobians of %d rows", rows);
     }
     k->slope = k->memory;
     k->scratch = k->slope + slopes;

@@ -51,7 +51,7 @@ static FacetStatus measure_tube(double *tube, const FacetRace *race, FacetCourse
 {
     TubeTrace *traces = calloc(2, sizeof *traces);
     *tube = nan("");
-    if (!traces) return status_fail("out of memory for the flights");
+    if (!traces) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
     if (fly_normalised(&traces[0], race, task, policy, end).ok &&
         fly_normalised(&traces[1], race, task, policy, path->joint_end).ok) {
@@ -72,7 +72,7 @@ static FacetStatus check_gates(CrossingCheck *check, const CrossingSensitivity *
                                const DenoisingPath *path, uint64_t seed)
 {
     double *changes = calloc((size_t)(CHECK_CHANGES + 1) * PLAN_SIZE, sizeof *changes);
-    if (!changes) return status_fail("out of memory for changed plans");
+    if (!changes) return status_fail(FACET_NO_MEMORY, "out of memory for changed plans");
     const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
     for (int i = 0; i < PLAN_SIZE; i++) changes[i] = path->joint_end[i] - end[i];
     crossing_random_changes(changes + PLAN_SIZE, record->plan.path.value, CHECK_CHANGES, seed);
@@ -241,7 +241,7 @@ static FacetStatus certify_job(CertifyRecord *record, const Job *job, FacetCerti
     TRY(measure_tube(&record->tube, race, job->task, policy, certifier_path(certifier)));
     if (job->steps != options->steps) return status_ok();
     CrossingSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
-    if (!sensitivity) return status_fail("out of memory for the gates");
+    if (!sensitivity) return status_fail(FACET_NO_MEMORY, "out of memory for the gates");
     status = certify_flight(record, sensitivity, certifier, race, policy, options);
     free(sensitivity);
     return status;
@@ -259,10 +259,12 @@ static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, con
         if (interrupt_requested()) {
             status =
                 options->state
-                    ? status_fail("interrupted with %d of %d plans certified; the same "
+                    ? status_fail(FACET_INTERRUPTED,
+                                  "interrupted with %d of %d plans certified; the same "
                                   "command goes on from %s",
                                   study->count, count, options->state)
-                    : status_fail("interrupted with %d of %d plans certified", study->count, count);
+                    : status_fail(FACET_INTERRUPTED, "interrupted with %d of %d plans certified",
+                                  study->count, count);
             break;
         }
         if (steps != job->steps) {
@@ -308,8 +310,9 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
     int count;
     Job *jobs = list_jobs(&count, options);
     study->records = calloc((size_t)count + 1, sizeof *study->records);
-    FacetStatus status = jobs && study->records ? certify_check_blind(policy)
-                                                : status_fail("out of memory for the study");
+    FacetStatus status = jobs && study->records
+                             ? certify_check_blind(policy)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the study");
     if (status.ok && options->state) status = resume(study, jobs, count, race, options);
     if (status.ok) {
         long steps = 0;
@@ -352,8 +355,9 @@ FacetStatus study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *rac
     FacetCourseTask *all = calloc(room, sizeof *all);
     FacetFactorTask *tasks = calloc(room, sizeof *tasks);
     double *actions = calloc(room * PLAN_SIZE, sizeof *actions);
-    FacetStatus status =
-        all && tasks && actions ? status_ok() : status_fail("out of memory for the tasks");
+    FacetStatus status = all && tasks && actions
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the tasks");
     int feasible = status.ok ? facet_race_feasible_tasks(all, race) : 0, count = 0;
     for (int i = 0; i < feasible && status.ok; i++) {
         if (!facet_race_policy_task(&tasks[count], policy, race, all[i]).ok ||
@@ -365,7 +369,8 @@ FacetStatus study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *rac
         facet_chunk_to_actions(actions + (size_t)count++ * PLAN_SIZE, chunk);
     }
     if (status.ok && count == 0)
-        status = status_fail("the policy was trained on none of the course's feasible tasks");
+        status = status_fail(FACET_BAD_ARGUMENT,
+                             "the policy was trained on none of the course's feasible tasks");
     if (status.ok)
         status = facet_certify_diagnostics(out, policy, tasks, actions, count, samples, seed,
                                            race->pool, progress);

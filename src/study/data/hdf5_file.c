@@ -31,7 +31,7 @@ FacetStatus hdf5_wrong(const Hdf5File *file, const char *object, const char *for
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return status_fail("%s: %s: %s", file->shown, object, text);
+    return status_fail(FACET_BAD_FILE, "%s: %s: %s", file->shown, object, text);
 }
 
 static herr_t keep_description(unsigned depth, const H5E_error2_t *error, void *out)
@@ -66,7 +66,7 @@ static void release(hid_t id)
 static FacetStatus make_file(Hdf5File **file, const char *shown)
 {
     *file = calloc(1, sizeof **file);
-    if (!*file) return status_fail("%s: out of memory", shown);
+    if (!*file) return status_fail(FACET_NO_MEMORY, "%s: out of memory", shown);
     (*file)->id = H5I_INVALID_HID;
     size_t length = strlen(shown), room = sizeof(*file)->shown - sizeof "…";
     snprintf((*file)->shown, sizeof(*file)->shown, "%s%s", length > room ? "…" : "",
@@ -100,7 +100,8 @@ FacetStatus hdf5_create_stream(Hdf5File **file, const char *path, const char *sh
     FacetStatus status = status_ok();
     hid_t access = H5I_INVALID_HID;
     if (!((*file)->stream = hdf5_stream_open(path)))
-        status = status_fail("%s: cannot create: %s", (*file)->shown, strerror(errno));
+        status = status_fail(status_errno(errno), "%s: cannot create: %s", (*file)->shown,
+                             strerror(errno));
     else if ((access = hdf5_stream_access((*file)->stream)) < 0 ||
              ((*file)->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)) < 0)
         status = library_failed(*file, "/", "create");
@@ -119,13 +120,17 @@ static FacetStatus check_readable(const Hdf5File *file, const char *path)
     int descriptor = open(path, O_RDONLY | O_NONBLOCK);
     int failed = descriptor < 0 || fstat(descriptor, &info) != 0, error = errno;
     if (descriptor >= 0) close(descriptor);
-    if (failed) return status_fail("%s: cannot open: %s", file->shown, strerror(error));
+    if (failed)
+        return status_fail(status_errno(error), "%s: cannot open: %s", file->shown,
+                           strerror(error));
     const char *found = S_ISDIR(info.st_mode)    ? "a folder"
                         : !S_ISREG(info.st_mode) ? "something else"
                         : info.st_size == 0      ? "an empty file"
                         : H5Fis_hdf5(path) <= 0  ? "other content"
                                                  : NULL;
-    if (found) return status_fail("%s: expected an HDF5 file, found %s", file->shown, found);
+    if (found)
+        return status_fail(FACET_BAD_FILE, "%s: expected an HDF5 file, found %s", file->shown,
+                           found);
     return status_ok();
 }
 
@@ -135,7 +140,8 @@ FacetStatus hdf5_open(Hdf5File **file, const char *path)
     FacetStatus status = check_readable(*file, path);
     if (status.ok && ((*file)->id = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)) < 0) {
         char text[160];
-        status = status_fail("%s: expected a whole HDF5 file, found a truncated or damaged one: %s",
+        status = status_fail(FACET_BAD_FILE,
+                             "%s: expected a whole HDF5 file, found a truncated or damaged one: %s",
                              (*file)->shown, cause(text));
     }
     if (!status.ok) {
@@ -248,7 +254,8 @@ FacetStatus hdf5_image(void **bytes, size_t *size, Hdf5File *file)
         H5Fflush(file->id, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file->id, NULL, 0);
     if (length < 0) return library_failed(file, "/", "write");
     void *copy = malloc((size_t)length);
-    if (!copy) return status_fail("%s: out of memory for %zd bytes", file->shown, length);
+    if (!copy)
+        return status_fail(FACET_NO_MEMORY, "%s: out of memory for %zd bytes", file->shown, length);
     if (H5Fget_file_image(file->id, copy, (size_t)length) != length) {
         free(copy);
         return library_failed(file, "/", "write");
@@ -260,7 +267,8 @@ FacetStatus hdf5_image(void **bytes, size_t *size, Hdf5File *file)
 
 static FacetStatus refused_by_disk(const char *shown, int error)
 {
-    return error ? status_fail("%s: cannot write: %s", shown, strerror(error)) : status_ok();
+    return error ? status_fail(status_errno(error), "%s: cannot write: %s", shown, strerror(error))
+                 : status_ok();
 }
 
 FacetStatus hdf5_stream_check(const Hdf5File *file)
@@ -306,15 +314,16 @@ static herr_t visit_child(hid_t group, const char *name, const H5L_info_t *info,
     if (strncmp(name, list->prefix, strlen(list->prefix)) != 0) return 0;
     if (kind_at(group, name) != list->kind) return 0;
     if (strlen(name) >= HDF5_NAME_SIZE) {
-        list->status = status_fail("expected names of at most %d bytes, found '%.60s…'",
-                                   HDF5_NAME_SIZE - 1, name);
+        list->status =
+            status_fail(FACET_BAD_ARGUMENT, "expected names of at most %d bytes, found '%.60s…'",
+                        HDF5_NAME_SIZE - 1, name);
         return 1;
     }
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 64;
         void *names = realloc(list->names, (size_t)capacity * sizeof *list->names);
         if (!names) {
-            list->status = status_fail("out of memory for %d names", capacity);
+            list->status = status_fail(FACET_NO_MEMORY, "out of memory for %d names", capacity);
             return 1;
         }
         list->names = names;

@@ -269,10 +269,10 @@ static FacetStatus open_file(FacetImageSet *set, const char *path, const char *f
 static FacetStatus open_all(FacetImageSet *set, const char *const *paths, int count)
 {
     set->files = calloc((size_t)count, sizeof *set->files);
-    if (!set->files) return status_fail("%s: out of memory", paths[0]);
+    if (!set->files) return status_fail(FACET_NO_MEMORY, "%s: out of memory", paths[0]);
     for (int i = 0; i < count; i++) TRY(open_file(set, paths[i], paths[0]));
     set->packed_bytes = malloc(IMAGE_BATCH * set->room);
-    if (!set->packed_bytes) return status_fail("%s: out of memory", paths[0]);
+    if (!set->packed_bytes) return status_fail(FACET_NO_MEMORY, "%s: out of memory", paths[0]);
     for (int i = 0; i < IMAGE_BATCH; i++)
         set->packed[i].bytes = set->packed_bytes + (size_t)i * set->room;
     return status_ok();
@@ -283,7 +283,7 @@ FacetStatus facet_image_set_open(FacetImageSet **out, const char *const *paths, 
     assert(count > 0 && "a set has files");
     *out = NULL;
     FacetImageSet *set = calloc(1, sizeof *set);
-    if (!set) return status_fail("%s: out of memory", paths[0]);
+    if (!set) return status_fail(FACET_NO_MEMORY, "%s: out of memory", paths[0]);
     FacetStatus status = open_all(set, paths, count);
     if (!status.ok) {
         facet_image_set_close(set);
@@ -352,11 +352,15 @@ static FacetStatus reserve_inflaters(FacetImageSet *set, int workers)
 {
     if (workers <= set->inflater_count) return status_ok();
     Inflater **larger = realloc(set->inflaters, (size_t)workers * sizeof *larger);
-    if (!larger) return status_fail("out of memory for %d threads that read images", workers);
+    if (!larger)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d threads that read images",
+                           workers);
     set->inflaters = larger;
     while (set->inflater_count < workers) {
         Inflater *inflater = inflater_create();
-        if (!inflater) return status_fail("out of memory for %d threads that read images", workers);
+        if (!inflater)
+            return status_fail(FACET_NO_MEMORY, "out of memory for %d threads that read images",
+                               workers);
         larger[set->inflater_count++] = inflater;
     }
     return status_ok();

@@ -38,10 +38,11 @@ struct FacetImageWriter {
 static FacetStatus check_space(const FacetFactorSpace *space)
 {
     if (facet_factor_count(space) == 0)
-        return status_fail("factors: expected at least one, found none");
+        return status_fail(FACET_BAD_ARGUMENT, "factors: expected at least one, found none");
     for (int i = 0; i < facet_factor_count(space); i++)
         if (facet_factor_value_count(space, i) == 0)
-            return status_fail("factors: %s: expected at least one value, found none",
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "factors: %s: expected at least one value, found none",
                                facet_factor_name(space, i));
     return status_ok();
 }
@@ -65,10 +66,11 @@ static FacetStatus prepare(FacetImageWriter *writer, const char *path,
     size_t room = deflate_room(image_bytes(writer->shape));
     writer->path = strdup(path);
     writer->packed = malloc(IMAGE_BATCH * room);
-    if (!writer->path || !writer->packed) return status_fail("%s: out of memory", path);
+    if (!writer->path || !writer->packed)
+        return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     FacetStatus status = check_space(space);
     if (status.ok) status = factor_space_copy(&writer->space, space);
-    if (!status.ok) return status_fail("%s: %s", path, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
     atomic_sweep(path);
     TRY(atomic_begin(&writer->target, path));
     TRY(hdf5_create_stream(&writer->file, writer->target.temp, path));
@@ -85,7 +87,7 @@ FacetStatus facet_image_writer_create(FacetImageWriter **out, const char *path,
     assert(shape.dim > 0 && shape.dim <= IMAGE_SIZE_MAX);
     *out = NULL;
     FacetImageWriter *writer = calloc(1, sizeof *writer);
-    if (!writer) return status_fail("%s: out of memory", path);
+    if (!writer) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     writer->shape = shape;
     FacetStatus status = prepare(writer, path, space, settings);
     if (!status.ok) {
@@ -100,7 +102,7 @@ FacetStatus facet_image_writer_create(FacetImageWriter **out, const char *path,
 
 static FacetStatus out_of_memory(const FacetImageWriter *writer)
 {
-    return status_fail("%s: out of memory behind frame %lld", writer->path,
+    return status_fail(FACET_NO_MEMORY, "%s: out of memory behind frame %lld", writer->path,
                        (long long)writer->count);
 }
 
@@ -203,7 +205,8 @@ FacetStatus facet_image_writer_add(FacetImageWriter *writer, const uint8_t *rgb,
         assert(flights[i] >= 0 && "flights count from 0");
     }
     if (writer->broken)
-        return status_fail("%s: not written, for frames could not be added", writer->path);
+        return status_fail(FACET_BAD_FILE, "%s: not written, for frames could not be added",
+                           writer->path);
     if (count == 0) return status_ok();
     TRY(check_actions(writer, actions, count));
     TRY(reserve_deflaters(writer, pool ? facet_pool_threads(pool) : 1));
@@ -221,9 +224,11 @@ FacetStatus facet_image_writer_add(FacetImageWriter *writer, const uint8_t *rgb,
 static FacetStatus finish(FacetImageWriter *writer)
 {
     if (writer->broken)
-        return status_fail("%s: not written, for frames could not be added", writer->path);
+        return status_fail(FACET_BAD_FILE, "%s: not written, for frames could not be added",
+                           writer->path);
     if (writer->count == 0)
-        return status_fail("%s: expected at least one frame to write, found none", writer->path);
+        return status_fail(FACET_BAD_FILE, "%s: expected at least one frame to write, found none",
+                           writer->path);
     const int64_t actions[] = {writer->count, writer->shape.horizon, writer->shape.dim};
     const int64_t tasks[] = {writer->count, facet_factor_count(writer->space)};
     TRY(hdf5_add_doubles(writer->file, IMAGE_FILE_ACTIONS, writer->actions, actions, 3));

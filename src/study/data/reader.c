@@ -239,7 +239,7 @@ FacetStatus facet_dataset_read(FacetDataset **dataset, const char *path)
 {
     *dataset = NULL;
     Reader reader = {.dataset = calloc(1, sizeof **dataset)};
-    if (!reader.dataset) return status_fail("%s: out of memory", path);
+    if (!reader.dataset) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     FacetStatus status = read_all(&reader, path);
     free(reader.demos);
     hdf5_close(reader.file);
@@ -287,10 +287,10 @@ FacetStatus facet_dataset_find_observation(const FacetDatasetObservation **obser
             return status_ok();
         }
     const char **names = calloc((size_t)dataset->observation_count + 1, sizeof *names);
-    if (!names) return status_fail("no observation '%.80s'", name);
+    if (!names) return status_fail(FACET_NOT_FOUND, "no observation '%.80s'", name);
     for (int i = 0; i < dataset->observation_count; i++) names[i] = dataset->observations[i].name;
     char text[400];
     text_unknown(text, sizeof text, "observation", name, names, dataset->observation_count);
     free(names);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }

@@ -25,7 +25,8 @@ FacetStatus facet_dataset_stats(FacetChannelStats *stats, const FacetDataset *da
     int dim = dataset->action_dim, demos = 0;
     for (int demo = 0; demo < dataset->demos; demo++) demos += !mask || mask[demo];
     if (demos == 0)
-        return status_fail("statistics: expected at least one of %d demos, found none chosen",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "statistics: expected at least one of %d demos, found none chosen",
                            dataset->demos);
     double rows = (double)demos * dataset->steps;
     for (int i = 0; i < dim; i++) {
@@ -60,15 +61,16 @@ FacetStatus dataset_normalizer(Normalizer **normalizer, const FacetDataset *data
     size_t dim = (size_t)dataset->action_dim;
     FacetChannelStats *stats = malloc(dim * sizeof *stats);
     double *ranges = malloc(2 * dim * sizeof *ranges);
-    FacetStatus status = stats && ranges ? facet_dataset_stats(stats, dataset, mask)
-                                         : status_fail("out of memory for %zu channels", dim);
+    FacetStatus status = stats && ranges
+                             ? facet_dataset_stats(stats, dataset, mask)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for %zu channels", dim);
     if (status.ok) {
         for (size_t i = 0; i < dim; i++) {
             ranges[i] = stats[i].min;
             ranges[dim + i] = stats[i].max;
         }
         status = normalizer_create(normalizer, ranges, ranges + dim, (int)dim, constant);
-        if (!status.ok) status = status_fail("actions: %s", status.text);
+        if (!status.ok) status = status_fail(FACET_BAD_ARGUMENT, "actions: %s", status.text);
     }
     free(stats);
     free(ranges);

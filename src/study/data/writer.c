@@ -33,13 +33,15 @@ struct FacetDatasetWriter {
 static FacetStatus check_space(const FacetFactorSpace *space)
 {
     if (facet_factor_count(space) == 0)
-        return status_fail("factors: expected at least one, found none");
+        return status_fail(FACET_BAD_ARGUMENT, "factors: expected at least one, found none");
     for (int i = 0; i < facet_factor_count(space); i++) {
         const char *name = facet_factor_name(space, i);
         if (facet_factor_value_count(space, i) == 0)
-            return status_fail("factors: %s: expected at least one value, found none", name);
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "factors: %s: expected at least one value, found none", name);
         if (strcmp(name, "num_samples") == 0)
-            return status_fail("factors: %s: expected another name, found that of an attribute "
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "factors: %s: expected another name, found that of an attribute "
                                "every demo has",
                                name);
     }
@@ -50,17 +52,20 @@ static FacetStatus copy_observations(FacetDatasetWriter *writer, const FacetData
 {
     int count = layout->observation_count;
     writer->observations = calloc((size_t)count + 1, sizeof *writer->observations);
-    if (!writer->observations) return status_fail("out of memory for %d observations", count);
+    if (!writer->observations)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d observations", count);
     for (int i = 0; i < count; i++) {
         const FacetDatasetField *field = &layout->observations[i];
         size_t length = strlen(field->name);
         if (length == 0 || length >= FACET_DATASET_NAME_SIZE || strchr(field->name, '/') ||
             strcmp(field->name, ".") == 0)
-            return status_fail("obs: expected a name of 1 to %d bytes without /, found '%.80s'",
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "obs: expected a name of 1 to %d bytes without /, found '%.80s'",
                                FACET_DATASET_NAME_SIZE - 1, field->name);
         for (int j = 0; j < i; j++)
             if (strcmp(writer->observations[j].name, field->name) == 0)
-                return status_fail("obs: expected distinct names, found '%s' twice", field->name);
+                return status_fail(FACET_BAD_ARGUMENT,
+                                   "obs: expected distinct names, found '%s' twice", field->name);
         assert(field->dim > 0 && "an observation has columns");
         strcpy(writer->observations[i].name, field->name);
         writer->observations[i].dim = field->dim;
@@ -102,14 +107,15 @@ static FacetStatus add_header(FacetDatasetWriter *writer, const char *env_args)
 static FacetStatus prepare(FacetDatasetWriter *writer, const char *path,
                            const FacetDatasetLayout *layout)
 {
-    if (!(writer->path = strdup(path))) return status_fail("%s: out of memory", path);
+    if (!(writer->path = strdup(path)))
+        return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     TRY(atomic_check(path)); // long work goes before the close
     char *env_args = NULL;
     FacetStatus status = check_space(layout->space);
     if (status.ok) status = factor_space_copy(&writer->space, layout->space);
     if (status.ok) status = copy_observations(writer, layout);
     if (status.ok) status = env_args_text(&env_args, layout);
-    if (!status.ok) return status_fail("%s: %s", path, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
     status = hdf5_create_image(&writer->image, path);
     if (status.ok) status = add_header(writer, env_args);
     free(env_args);
@@ -122,7 +128,7 @@ FacetStatus facet_dataset_writer_open(FacetDatasetWriter **out, const char *path
     assert(layout->steps > 0 && layout->action_dim > 0 && "a demo has rows and columns");
     *out = NULL;
     FacetDatasetWriter *writer = calloc(1, sizeof *writer);
-    if (!writer) return status_fail("%s: out of memory", path);
+    if (!writer) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     writer->steps = layout->steps;
     writer->action_dim = layout->action_dim;
     FacetStatus status = prepare(writer, path, layout);
@@ -139,7 +145,7 @@ FacetStatus facet_dataset_writer_open(FacetDatasetWriter **out, const char *path
 static FacetStatus check_interrupt(const FacetDatasetWriter *writer)
 {
     if (!interrupt_requested()) return status_ok();
-    return status_fail("%s: interrupted, not written", writer->path);
+    return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", writer->path);
 }
 
 static FacetStatus check_finite(const FacetDatasetWriter *writer, const char *object,
@@ -207,9 +213,11 @@ static FacetStatus finish(FacetDatasetWriter *writer)
 {
     TRY(check_interrupt(writer));
     if (writer->broken)
-        return status_fail("%s: not written, for a demo could not be added", writer->path);
+        return status_fail(FACET_BAD_FILE, "%s: not written, for a demo could not be added",
+                           writer->path);
     if (writer->demos == 0)
-        return status_fail("%s: expected at least one demo to write, found none", writer->path);
+        return status_fail(FACET_BAD_FILE, "%s: expected at least one demo to write, found none",
+                           writer->path);
     TRY(hdf5_add_integer(writer->image, "data", "total", (int64_t)writer->demos * writer->steps));
     void *bytes;
     size_t size;

@@ -198,17 +198,20 @@ static FacetStatus find_network(int *index, const FacetPolicy *policy, const cha
 {
     *index = 0;
     if (policy->encoder && network)
-        return status_fail("no network '%.60s': without a name it is the score network, and "
+        return status_fail(FACET_NOT_FOUND,
+                           "no network '%.60s': without a name it is the score network, and "
                            "'encoder' is the other",
                            network);
     if (policy->method != FACET_POLICY_KNET)
-        return network ? status_fail("expected no name of a network, found '%.60s': a %s policy "
+        return network ? status_fail(FACET_BAD_ARGUMENT,
+                                     "expected no name of a network, found '%.60s': a %s policy "
                                      "has one",
                                      network, facet_policy_method_name(policy->method))
                        : status_ok();
     char(*names)[SAFETENSORS_NAME_SIZE] = calloc((size_t)policy->networks, sizeof *names);
     const char **list = calloc((size_t)policy->networks, sizeof *list);
-    FacetStatus status = names && list ? status_ok() : status_fail("out of memory");
+    FacetStatus status =
+        names && list ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory");
     int found = -1;
     for (int i = 0; i < policy->networks && status.ok; i++) {
         policy_prefix(names[i], policy, i);
@@ -217,13 +220,14 @@ static FacetStatus find_network(int *index, const FacetPolicy *policy, const cha
         if (network && strcmp(names[i], network) == 0) found = i;
     }
     if (status.ok && !network)
-        status = status_fail("expected the name of one of the %d networks of this knet policy: "
+        status = status_fail(FACET_BAD_ARGUMENT,
+                             "expected the name of one of the %d networks of this knet policy: "
                              "%s, %s, ...",
                              policy->networks, list[0], list[1]);
     if (status.ok && found < 0) {
         char text[400];
         text_unknown(text, sizeof text, "network", network, list, policy->networks);
-        status = status_fail("%s", text);
+        status = status_fail(FACET_NOT_FOUND, "%s", text);
     }
     if (status.ok) *index = found;
     free(names);
@@ -236,7 +240,8 @@ static FacetStatus check_size(const TensorTable *table, const char *path)
     enum { SIZE_MAX_MB = 2000 }; // a Protocol Buffers message has at most 2 GiB
     double size = 4e-6 * (double)table->parameters;
     if (size <= SIZE_MAX_MB) return status_ok();
-    return status_fail("%s: expected a network of at most %d MB, found %.0f MB: an ONNX file "
+    return status_fail(FACET_BAD_FILE,
+                       "%s: expected a network of at most %d MB, found %.0f MB: an ONNX file "
                        "holds no more",
                        path, SIZE_MAX_MB, size);
 }

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,7 @@ void put_tensor(Graph *g, const Tensor *tensor, const float *params, int axes)
 {
     const float *data = params + tensor->offset;
     const int64_t shape[TENSOR_RANK_MAX] = {tensor->shape[0], tensor->shape[1], tensor->shape[2]};
+    assert(tensor->rank >= 1 && tensor->rank <= TENSOR_RANK_MAX);
     if (tensor->rank == 3)
         put_kernel(g, tensor, data, axes);
     else
@@ -317,9 +319,10 @@ FacetStatus graph_begin(Graph *g, const char *name, const char *doc, const Facet
 FacetStatus graph_write(Graph *g, FacetStatus status, const char *path)
 {
     if (status.ok) message_end(&g->bytes, g->start);
-    if (status.ok && g->bytes.failed) status = status_fail("out of memory for the model");
+    if (status.ok && g->bytes.failed)
+        status = status_fail(FACET_NO_MEMORY, "out of memory for the model");
     status = status.ok ? file_write(path, g->bytes.data, g->bytes.size)
-                       : status_fail("%s: %s", path, status.text);
+                       : status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
     free(g->bytes.data);
     return status;
 }

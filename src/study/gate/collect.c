@@ -61,7 +61,8 @@ static FacetStatus grow(Recording *r)
     if (rgb) r->rgb = rgb;
     double *offsets = realloc(r->offsets, (size_t)capacity * LABEL * sizeof *offsets);
     if (offsets) r->offsets = offsets;
-    if (!rgb || !offsets) return status_fail("out of memory for %d frames", capacity);
+    if (!rgb || !offsets)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", capacity);
     r->capacity = capacity;
     return status_ok();
 }
@@ -126,7 +127,7 @@ static void fly_one(void *context, int index, int worker)
     const Collecting *work = context;
     Recording *r = &work->recordings[index];
     const FacetGatePilot *pilot = work->pilots ? &work->pilots->pilots[worker] : NULL;
-    r->status = interrupt_requested() ? status_fail("interrupted")
+    r->status = interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted")
                                       : fly(r, work, work->first + index, pilot);
     facet_progress_add(work->progress, 1, NULL);
 }
@@ -162,13 +163,15 @@ static FacetStatus fly_blocks(const FacetGateSink *sink, Collecting *work, Facet
 static FacetStatus check(const FacetGateWorld *world, const FacetGateCollection *options)
 {
     const FacetCamera *camera = &world->camera;
-    if (options->task_count < 1) return status_fail("flights: expected a task, found none");
+    if (options->task_count < 1)
+        return status_fail(FACET_BAD_ARGUMENT, "flights: expected a task, found none");
     if (!(options->redrawn >= 0.0 && options->redrawn <= 1.0))
-        return status_fail("redrawn flights: expected a share from 0 to 1, found %g",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "redrawn flights: expected a share from 0 to 1, found %g",
                            options->redrawn);
     if (options->shrink < 1 || camera->width % options->shrink || camera->height % options->shrink)
-        return status_fail("shrink: expected a divisor of %d and %d, found %d", camera->width,
-                           camera->height, options->shrink);
+        return status_fail(FACET_BAD_ARGUMENT, "shrink: expected a divisor of %d and %d, found %d",
+                           camera->width, camera->height, options->shrink);
     return status_ok();
 }
 

@@ -21,7 +21,8 @@ static FacetStatus reserve(FileSink *sink, int count)
     if (tasks) sink->tasks = tasks;
     int *flights = realloc(sink->flights, (size_t)count * sizeof *flights);
     if (flights) sink->flights = flights;
-    if (!tasks || !flights) return status_fail("out of memory for %d frames", count);
+    if (!tasks || !flights)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", count);
     sink->capacity = count;
     return status_ok();
 }
@@ -57,8 +58,8 @@ FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *worl
                                     FacetPool *pool, FacetProgress *progress)
 {
     if (options->shrink < 1)
-        return status_fail("%s: expected frames shrunk by 1 or more, found %d", path,
-                           options->shrink);
+        return status_fail(FACET_BAD_FILE, "%s: expected frames shrunk by 1 or more, found %d",
+                           path, options->shrink);
     char settings[512];
     describe(settings, sizeof settings, world, options, crew != NULL);
     const FacetFrameShape shape = {.width = world->camera.width / options->shrink,

@@ -8,7 +8,7 @@
 FacetStatus pilots_make(Pilots *out, const FacetGateCrew *crew, int threads)
 {
     *out = (Pilots){.crew = crew, .pilots = calloc((size_t)threads, sizeof *out->pilots)};
-    if (!out->pilots) return status_fail("out of memory for %d pilots", threads);
+    if (!out->pilots) return status_fail(FACET_NO_MEMORY, "out of memory for %d pilots", threads);
     for (; out->count < threads; out->count++) {
         FacetStatus status = crew->make(&out->pilots[out->count], crew->context, out->count);
         if (status.ok) continue;

@@ -49,7 +49,7 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
     const FacetFactorSplit *training = facet_policy_training(policy);
     int count = facet_factor_split_count(training);
     FacetFactorTask *tasks = calloc((size_t)count + 1, sizeof *tasks);
-    if (!tasks) return status_fail("out of memory for %d tasks", count);
+    if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for %d tasks", count);
     for (int i = 0; i < count; i++) tasks[i] = facet_factor_split_task(training, i);
     FacetGateCollection collection = facet_gate_collection_defaults();
     collection.tasks = tasks;
@@ -81,7 +81,8 @@ static FacetStatus fly(const Dagger *d, int round)
     }
     facet_policy_destroy(policy);
     if (!status.ok && interrupt_requested())
-        return status_fail("interrupted in round %d of %d: --resume continues from %s", round,
+        return status_fail(FACET_INTERRUPTED,
+                           "interrupted in round %d of %d: --resume continues from %s", round,
                            d->options->rounds, d->checkpoint);
     return status;
 }
@@ -90,11 +91,12 @@ static FacetStatus check(const Dagger *d)
 {
     const FacetGateTraining *o = d->options;
     if (o->rounds < 0 || o->rounds > FACET_GATE_ROUNDS_MAX)
-        return status_fail("expected 0 to %d rounds of DAgger, found %d", FACET_GATE_ROUNDS_MAX,
-                           o->rounds);
+        return status_fail(FACET_BAD_ARGUMENT, "expected 0 to %d rounds of DAgger, found %d",
+                           FACET_GATE_ROUNDS_MAX, o->rounds);
     for (int r = 1; r <= o->rounds && !o->train.resume; r++)
         if (file_exists(d->files[r]))
-            return status_fail("%s: there is an unfinished training: --resume continues it, and "
+            return status_fail(FACET_BAD_FILE,
+                               "%s: there is an unfinished training: --resume continues it, and "
                                "removing the file gives it up",
                                d->files[r]);
     return status_ok();
@@ -128,7 +130,8 @@ FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *w
                              const char *demos, const char *out, const FacetGateTraining *training)
 {
     Dagger d = {.world = world, .options = training, .demos = demos, .out = out};
-    if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
+    if (strlen(out) > FILE_PATH_MAX - 40)
+        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(d.checkpoint, sizeof d.checkpoint, "%s.ckpt", out);
     for (int r = 1; r <= FACET_GATE_ROUNDS_MAX; r++)
         snprintf(d.files[r], sizeof d.files[r], "%s.round%d.h5", out, r);

@@ -30,8 +30,8 @@ static FacetStatus fly_trial(const Evaluation *work, int index, int worker)
 static void fly_one(void *context, int index, int worker)
 {
     const Evaluation *work = context;
-    work->statuses[index] =
-        interrupt_requested() ? status_fail("interrupted") : fly_trial(work, index, worker);
+    work->statuses[index] = interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted")
+                                                  : fly_trial(work, index, worker);
     facet_progress_add(work->progress, 1, NULL);
 }
 
@@ -41,9 +41,10 @@ FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *
                                 const FacetGateWatch *watches, FacetPool *pool,
                                 FacetProgress *progress)
 {
-    if (task_count < 1) return status_fail("trials: expected at least one task, found none");
+    if (task_count < 1)
+        return status_fail(FACET_BAD_ARGUMENT, "trials: expected at least one task, found none");
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail("out of memory for %d flights", count);
+    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     Pilots pilots;
     FacetStatus status = pilots_make(&pilots, crew, facet_pool_threads(pool));
     if (status.ok) {

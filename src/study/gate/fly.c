@@ -42,10 +42,12 @@ static FacetStatus check_settings(const FacetGateWorld *world)
 {
     double fastest = 1.0 / world->model.step, most = GATE_STREAMS - GATE_STREAM_FRAMES - 1;
     if (!(world->rate > 0.0 && world->rate <= fastest))
-        return status_fail("frames: expected a rate above 0 and at most %g Hz, found %g", fastest,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "frames: expected a rate above 0 and at most %g Hz, found %g", fastest,
                            world->rate);
     if (!(world->time_out > 0.0 && world->time_out * world->rate < most))
-        return status_fail("a flight: expected a time-out of at most %g frames, found %g s at %g "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "a flight: expected a time-out of at most %g frames, found %g s at %g "
                            "Hz",
                            most, world->time_out, world->rate);
     return status_ok();
@@ -104,7 +106,8 @@ static FacetStatus check_offsets(const double *offsets, int frame)
 {
     for (int i = 0; i < FACET_GATE_HORIZON * FACET_GATE_DIM; i++)
         if (!isfinite(offsets[i]))
-            return status_fail("frame %d: offset %d of the pilot: expected a finite number, found "
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "frame %d: offset %d of the pilot: expected a finite number, found "
                                "%g",
                                frame, i / FACET_GATE_DIM, offsets[i]);
     return status_ok();
@@ -223,8 +226,8 @@ FacetStatus facet_gate_fly(FacetGateFlight *flight, const FacetGateWorld *world,
     if (pilot->sees || (watch && watch->sees)) {
         rgb = malloc((size_t)world->camera.width * (size_t)world->camera.height * 3);
         if (!rgb)
-            return status_fail("out of memory for a frame of %dx%d", world->camera.width,
-                               world->camera.height);
+            return status_fail(FACET_NO_MEMORY, "out of memory for a frame of %dx%d",
+                               world->camera.width, world->camera.height);
     }
     Run run;
     begin(&run, world, trial);

@@ -29,7 +29,7 @@ FacetStatus gyro_params_find(FacetGyroParams *params, const char *name)
     }
     char text[200];
     text_unknown(text, sizeof text, "gyro", name, names, PARTS);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 static FacetVec3 normal_vec3(FacetRng *rng)

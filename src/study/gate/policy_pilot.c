@@ -19,21 +19,25 @@ FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPoli
 {
     int width, height;
     if (!policy_sees(policy))
-        return status_fail("expected a policy that sees, found one without an encoder");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy that sees, found one without an encoder");
     if (!factor_space_equal(facet_policy_space(policy), world->space)) {
         char *expected = factor_space_to_json(world->space);
         char *found = factor_space_to_json(facet_policy_space(policy));
-        FacetStatus status = status_fail("expected the factors %s, found %s", expected, found);
+        FacetStatus status =
+            status_fail(FACET_BAD_ARGUMENT, "expected the factors %s, found %s", expected, found);
         free(expected);
         free(found);
         return status;
     }
     if (policy_horizon(policy) != FACET_GATE_HORIZON || policy_dim(policy) != FACET_GATE_DIM)
-        return status_fail("expected chunks of %d x %d offsets, found %d x %d", FACET_GATE_HORIZON,
-                           FACET_GATE_DIM, policy_horizon(policy), policy_dim(policy));
+        return status_fail(FACET_BAD_ARGUMENT, "expected chunks of %d x %d offsets, found %d x %d",
+                           FACET_GATE_HORIZON, FACET_GATE_DIM, policy_horizon(policy),
+                           policy_dim(policy));
     policy_frame_size(policy, &width, &height);
     if (width != world->camera.width || height != world->camera.height)
-        return status_fail("expected a policy for frames of %d x %d, found %d x %d",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy for frames of %d x %d, found %d x %d",
                            world->camera.width, world->camera.height, width, height);
     return status_ok();
 }
@@ -91,7 +95,7 @@ static FacetStatus make(FacetGatePilot *out, void *context, int worker)
     const FacetGateFlyer *flyer = context;
     TRY(facet_gate_check_policy(flyer->world, flyer->policy));
     PolicyPilot *pilot = calloc(1, sizeof *pilot);
-    if (!pilot) return status_fail("out of memory for a pilot");
+    if (!pilot) return status_fail(FACET_NO_MEMORY, "out of memory for a pilot");
     pilot->flyer = flyer;
     FacetStatus status = prepare(pilot);
     if (status.ok)

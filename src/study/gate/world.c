@@ -22,7 +22,8 @@ static FacetStatus same_names(const FacetGateWorld *world, int index)
     for (int i = 0; same && i < facet_venue_color_count(first); i++)
         same = strcmp(facet_venue_color_name(first, i), facet_venue_color_name(venue, i)) == 0;
     return same ? status_ok()
-                : status_fail("venue '%s': expected the gates and colors of '%s', found others",
+                : status_fail(FACET_BAD_ARGUMENT,
+                              "venue '%s': expected the gates and colors of '%s', found others",
                               facet_venue_name(venue), facet_venue_name(first));
 }
 
@@ -31,7 +32,8 @@ static FacetStatus load_venues(FacetGateWorld *world, const char *courses)
     FacetVenueNames names;
     TRY(facet_venue_names(&names, courses));
     world->venues = calloc((size_t)names.count, sizeof *world->venues);
-    if (!world->venues) return status_fail("out of memory for %d venues", names.count);
+    if (!world->venues)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d venues", names.count);
     for (int i = 0; i < names.count; i++) {
         TRY(facet_venue_load(&world->venues[i], courses, names.name[i]));
         world->venue_count++;
@@ -61,7 +63,7 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
 {
     *out = NULL;
     FacetGateWorld *world = calloc(1, sizeof *world);
-    if (!world) return status_fail("out of memory for a world");
+    if (!world) return status_fail(FACET_NO_MEMORY, "out of memory for a world");
     const FacetQuadParams params = facet_quad_params_default();
     world->model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     world->camera = facet_camera_default();
@@ -165,7 +167,8 @@ FacetStatus facet_gate_trial(FacetGateTrial *trial, const FacetGateWorld *world,
 {
     enum { TRIES = 1000 };
     if (!factor_task_complete(world->space, task))
-        return status_fail("a trial: expected a task with a venue, a color, a gate and a side");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "a trial: expected a task with a venue, a color, a gate and a side");
     *trial = (FacetGateTrial){.task = task, .seed = seed, .number = number};
     FacetCourseGate gate = facet_gate_target(world, task);
     FacetRng rng = rng_make(seed, gate_stream(number, GATE_STREAM_SPAWN));
@@ -177,7 +180,8 @@ FacetStatus facet_gate_trial(FacetGateTrial *trial, const FacetGateWorld *world,
     }
     char text[FACET_FACTOR_TASK_TEXT];
     facet_factor_task_format(text, world->space, task, FACET_FACTOR_STYLE_VALUES);
-    return status_fail("%.100s: expected a start with a free way to the gate, found none in %d "
+    return status_fail(FACET_BAD_FILE,
+                       "%.100s: expected a start with a free way to the gate, found none in %d "
                        "tries",
                        text, TRIES);
 }

@@ -72,7 +72,9 @@ FacetStatus png_encode(uint8_t **bytes, size_t *size, const uint8_t *rgb, int wi
     free(raw);
     if (!done) free(file);
     *bytes = done ? file : NULL;
-    return done ? status_ok() : status_fail("out of memory for a picture of %dx%d", width, height);
+    return done ? status_ok()
+                : status_fail(FACET_NO_MEMORY, "out of memory for a picture of %dx%d", width,
+                              height);
 }
 
 FacetStatus png_write(const char *path, const uint8_t *rgb, int width, int height)

@@ -129,7 +129,8 @@ static FacetStatus write_blocks(FacetDatasetWriter *writer, const char *path, De
     for (work->first = 0; work->first < total; work->first += BLOCK) {
         int count = total - work->first < BLOCK ? total - work->first : BLOCK;
         pool_for(work->race->pool, count, make_one, work);
-        if (interrupt_requested()) return status_fail("%s: interrupted, not written", path);
+        if (interrupt_requested())
+            return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", path);
         for (int i = 0; i < count; i++) {
             Demo *demo = &work->demos[i];
             FacetCourseTask task = work->tasks[(work->first + i) / work->options->rollouts];
@@ -175,12 +176,13 @@ FacetStatus facet_race_write_demos(const char *path, const FacetRace *race,
 {
     FacetCourseTask *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
     Demo *demos = calloc(BLOCK, sizeof *demos);
-    FacetStatus status = tasks && demos ? status_ok() : status_fail("%s: out of memory", path);
+    FacetStatus status =
+        tasks && demos ? status_ok() : status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     int count = facet_race_feasible_count(race);
     if (status.ok && count > 0 && options->rollouts > INT_MAX / count)
-        status =
-            status_fail("%s: expected at most %d demonstrations, found %d rollouts of %d tasks",
-                        path, INT_MAX, options->rollouts, count);
+        status = status_fail(
+            FACET_BAD_FILE, "%s: expected at most %d demonstrations, found %d rollouts of %d tasks",
+            path, INT_MAX, options->rollouts, count);
     if (status.ok) {
         int total = facet_race_feasible_tasks(tasks, race) * options->rollouts;
         DemoWork work = {.race = race, .options = options, .tasks = tasks, .demos = demos};

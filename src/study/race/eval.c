@@ -11,8 +11,9 @@ FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *pol
     size_t room = (size_t)facet_race_task_max(race);
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
     run->results = calloc(room * (size_t)seeds, sizeof *run->results);
-    FacetStatus status =
-        tasks && run->results ? status_ok() : status_fail("out of memory for flights");
+    FacetStatus status = tasks && run->results
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for flights");
     if (status.ok) run->tasks = facet_race_feasible_tasks(tasks, race);
     for (int k = 0; k < seeds && status.ok; k++) {
         uint64_t seed = sampling->seed + (uint64_t)k;

@@ -27,18 +27,21 @@ static FacetStatus check_policy(int *track, int *size, const FacetPolicy *policy
 {
     const FacetFactorSpace *space = facet_policy_space(policy);
     if (policy_sees(policy))
-        return status_fail("expected a policy that does not see, found one that takes frames");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy that does not see, found one that takes frames");
     if (policy_horizon(policy) != FACET_CHUNK_KEYPOINTS ||
         policy_dim(policy) != FACET_CHUNK_CHANNELS)
-        return status_fail("expected a policy with chunks of %d x %d, found %d x %d",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy with chunks of %d x %d, found %d x %d",
                            FACET_CHUNK_KEYPOINTS, FACET_CHUNK_CHANNELS, policy_horizon(policy),
                            policy_dim(policy));
     if (facet_factor_count(space) != 2)
-        return status_fail("expected a policy with the factors track and size, found %d factors",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy with the factors track and size, found %d factors",
                            facet_factor_count(space));
     FacetStatus status = facet_factor_find(track, space, "track");
     if (status.ok) status = facet_factor_find(size, space, "size");
-    return status.ok ? status : status_fail("policy: %s", status.text);
+    return status.ok ? status : status_fail(FACET_BAD_ARGUMENT, "policy: %s", status.text);
 }
 
 FacetStatus facet_race_policy_task(FacetFactorTask *out, const FacetPolicy *policy,
@@ -52,7 +55,7 @@ FacetStatus facet_race_policy_task(FacetFactorTask *out, const FacetPolicy *poli
     TRY(check_policy(&track, &size, policy));
     FacetStatus status = facet_factor_find_value(&out->value[track], space, track, track_name);
     if (status.ok) status = facet_factor_find_value(&out->value[size], space, size, size_name);
-    return status.ok ? status : status_fail("policy: %s", status.text);
+    return status.ok ? status : status_fail(FACET_BAD_ARGUMENT, "policy: %s", status.text);
 }
 
 bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race, FacetCourseTask task)
@@ -75,9 +78,10 @@ static FacetStatus prepare(FacetPolicyPlanner *p, const FacetRace *race,
     FacetFactorTask *wanted = calloc((size_t)task_count + 1, sizeof *wanted);
     double *actions = calloc((size_t)task_count * SIZE + 1, sizeof *actions);
     p->prepared = calloc((size_t)task_count * (size_t)seed_count + 1, sizeof *p->prepared);
-    FacetStatus status = wanted && actions && p->prepared
-                             ? status_ok()
-                             : status_fail("out of memory for %d plans", task_count * seed_count);
+    FacetStatus status =
+        wanted && actions && p->prepared
+            ? status_ok()
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d plans", task_count * seed_count);
     for (int i = 0; i < task_count && status.ok; i++)
         status = facet_race_policy_task(&wanted[i], p->policy, race, tasks[i]);
     for (int s = 0; s < seed_count && status.ok; s++) {
@@ -137,7 +141,7 @@ FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner, const Face
     assert((!how->path || seed_count == 1) && "a path is that of one seed");
     *planner = NULL;
     FacetPolicyPlanner *p = calloc(1, sizeof *p);
-    if (!p) return status_fail("out of memory for a planner");
+    if (!p) return status_fail(FACET_NO_MEMORY, "out of memory for a planner");
     p->policy = policy;
     p->how = *how;
     int track, size;

@@ -40,7 +40,7 @@ FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options)
 {
     *out = NULL;
     FacetRace *race = calloc(1, sizeof *race);
-    if (!race) return status_fail("out of memory for a race study");
+    if (!race) return status_fail(FACET_NO_MEMORY, "out of memory for a race study");
     FacetStatus status = open_parts(race, options);
     if (!status.ok) {
         facet_race_close(race);
@@ -210,7 +210,7 @@ FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
                                uint64_t seed, double gusts, FacetProgress *progress)
 {
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail("out of memory for %d flights", count);
+    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     FlyWork work = {results, statuses, race, planner, tasks, seed, gusts, progress};
     pool_for(race->pool, count, fly_one, &work);
     FacetStatus status = status_ok();

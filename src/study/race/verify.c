@@ -213,13 +213,16 @@ static void mend_gate(FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], Verification *v
 static FacetStatus check_options(const FacetVerifyOptions *options)
 {
     if (!(options->margin >= 0.0 && options->margin < 1.0))
-        return status_fail("verify: expected a margin of at least 0 and below 1, found %g",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "verify: expected a margin of at least 0 and below 1, found %g",
                            options->margin);
     if (!(options->speed_floor >= 0.0 && isfinite(options->speed_floor)))
-        return status_fail("verify: expected a floor of 0 m/s or more, found %g",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "verify: expected a floor of 0 m/s or more, found %g",
                            options->speed_floor);
     if (options->tries < 1)
-        return status_fail("verify: expected 1 or more tries, found %d", options->tries);
+        return status_fail(FACET_BAD_ARGUMENT, "verify: expected 1 or more tries, found %d",
+                           options->tries);
     return status_ok();
 }
 
@@ -370,7 +373,7 @@ FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verif
 {
     TRY(check_options(options));
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail("out of memory for %d flights", count);
+    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     VerifyWork work = {raw,     verified, reports, statuses, race,    planner,
                        options, tasks,    seed,    gusts,    progress};
     pool_for(race->pool, count, fly_one, &work);

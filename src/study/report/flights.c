@@ -78,7 +78,7 @@ static FacetStatus keep_samples(ReportFlight *flight, const FacetFlightTrace *tr
     flight->attitudes = calloc(4 * count, sizeof(double));
     flight->speeds = calloc(count, sizeof(double));
     if (!flight->positions || !flight->attitudes || !flight->speeds)
-        return status_fail("out of memory for a flight");
+        return status_fail(FACET_NO_MEMORY, "out of memory for a flight");
     flight->samples = trace->count;
     for (int i = 0; i < trace->count; i++) {
         const FacetQuadState *state = &trace->states[i];
@@ -104,7 +104,7 @@ static FacetStatus fly_plan(ReportFlight *flight, const FacetRace *race,
     FacetStatus status =
         trace.times && trace.states && trace.arcs
             ? facet_race_fly_traced(&flight->result, &trace, race, planner, task, seed, 0.0)
-            : status_fail("out of memory for a flight");
+            : status_fail(FACET_NO_MEMORY, "out of memory for a flight");
     if (status.ok) status = keep_samples(flight, &trace);
     if (status.ok) flight->flown = true;
     free(trace.times);
@@ -145,7 +145,7 @@ static FacetStatus fly_many(Report *report, int method, const FacetRaceResult *r
                             const FacetCourseTask *tasks, int count)
 {
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail("out of memory for %d flights", count);
+    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     FlyWork work = {report, method, results, tasks, statuses};
     pool_for(report->race->pool, count, fly_one, &work);
     FacetStatus status = status_ok();
@@ -159,7 +159,7 @@ FacetStatus report_add_results(Report *report, int method, const FacetRaceResult
                                int count)
 {
     FacetCourseTask *tasks = calloc((size_t)count + 1, sizeof *tasks);
-    if (!tasks) return status_fail("out of memory for %d flights", count);
+    if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     for (int i = 0; i < count; i++) tasks[i] = results[i].task;
     for (int i = 0; i < report->task_count; i++)
         flight_free(&report->flights[method * report->task_count + i]);
@@ -206,7 +206,8 @@ static FacetStatus fly_file(Report *report, InputKind kind)
     JsonRef root = input_root(report, kind), methods = input_member(&root, "plans");
     double seed = input_number(report, &root, "seed");
     FacetRaceResult *results = calloc((size_t)report->task_count, sizeof *results);
-    if (!results) return status_fail("out of memory for %d flights", report->task_count);
+    if (!results)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", report->task_count);
     FacetStatus status = status_ok();
     for (int m = 0; m < input_length(&methods) && status.ok; m++) {
         JsonRef plans = input_element(&methods, m);
@@ -254,7 +255,7 @@ FacetStatus report_denoising_begin(ReportDenoising *out, const FacetPolicy *poli
     out->levels = calloc((size_t)steps + 1, sizeof *out->levels);
     out->path = calloc((size_t)(steps + 1) * (size_t)count * PLAN_SIZE, sizeof *out->path);
     if (!out->tasks || !out->levels || !out->path)
-        return status_fail("out of memory for %d plans", count);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", count);
     memcpy(out->tasks, tasks, (size_t)count * sizeof *tasks);
     how->path = out->path;
     return policy_noise_levels(out->levels, policy, how);
@@ -285,8 +286,9 @@ FacetStatus report_add_policy(Report *report, const FacetPolicy *policy, FacetPo
     size_t room = (size_t)report->task_count;
     FacetRaceResult *results = calloc(room, sizeof *results);
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    FacetStatus status =
-        results && tasks ? status_ok() : status_fail("out of memory for the flights");
+    FacetStatus status = results && tasks
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     int feasible = status.ok ? facet_race_feasible_tasks(tasks, report->race) : 0, count = 0;
     for (int i = 0; i < feasible; i++)
         if (facet_policy_knows_task(policy, report->race, tasks[i])) tasks[count++] = tasks[i];
@@ -313,8 +315,9 @@ static FacetStatus fill_race(Report *report)
     size_t room = (size_t)report->task_count;
     report->flights = calloc(REPORT_METHODS * room, sizeof *report->flights);
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    FacetStatus status =
-        report->flights && tasks ? status_ok() : status_fail("out of memory for the flights");
+    FacetStatus status = report->flights && tasks
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     if (status.ok) {
         int count = facet_race_feasible_tasks(tasks, report->race);
         status = fly_many(report, METHOD_EXPERT, NULL, tasks, count);
@@ -339,7 +342,7 @@ FacetStatus report_open(Report **out, const FacetRace *race, const ReportSetup *
 {
     *out = NULL;
     Report *report = calloc(1, sizeof *report);
-    if (!report) return status_fail("out of memory for a report");
+    if (!report) return status_fail(FACET_NO_MEMORY, "out of memory for a report");
     report->race = race;
     report->version = setup->version;
     report->command = setup->command;

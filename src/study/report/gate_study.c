@@ -61,7 +61,8 @@ static FacetStatus read_counts(StudyCounts *out, const JsonRef *at)
         sum += out->ends[i];
     }
     if (sum == out->trials) return status_ok();
-    return status_fail("%s: %s: expected success, crash and timeout to add up to %d trials, found "
+    return status_fail(FACET_BAD_FILE,
+                       "%s: %s: expected success, crash and timeout to add up to %d trials, found "
                        "%d, %d and %d",
                        at->file, at->path, out->trials, out->ends[0], out->ends[1], out->ends[2]);
 }

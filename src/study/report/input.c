@@ -76,9 +76,11 @@ static FacetStatus read_document(Report *report, ReportInput *input, const char 
     size_t size;
     TRY(file_read(&text, &size, path));
     char *clean = malloc(2 * size + 1); // "NaN" grows by one letter
-    FacetStatus status = clean ? status_ok() : status_fail("%s: out of memory", input->path);
+    FacetStatus status =
+        clean ? status_ok() : status_fail(FACET_NO_MEMORY, "%s: out of memory", input->path);
     if (status.ok && strlen(text) != size)
-        status = status_fail("%s: expected JSON text, found a zero byte", input->path);
+        status =
+            status_fail(FACET_BAD_FILE, "%s: expected JSON text, found a zero byte", input->path);
     if (status.ok) {
         int count = replace_non_finite(clean, text);
         status = json_parse(&input->document, clean, input->path);

@@ -48,8 +48,8 @@ typedef struct Memory {
 static FacetStatus memory_write(Memory *memory, const char *path)
 {
     bool complete = fclose(memory->stream) == 0;
-    FacetStatus status =
-        complete ? file_write(path, memory->text, memory->size) : status_fail("out of memory");
+    FacetStatus status = complete ? file_write(path, memory->text, memory->size)
+                                  : status_fail(FACET_NO_MEMORY, "out of memory");
     free(memory->text);
     return status;
 }
@@ -58,7 +58,7 @@ FacetStatus report_write_page(const char *path, const Json *document)
 {
     const char *open = strstr(facet_page_begin, data_opens);
     const char *close = open ? strstr(open, data_closes) : NULL;
-    if (!close) return status_fail("%s: the page has no place for its data", path);
+    if (!close) return status_fail(FACET_NOT_FOUND, "%s: the page has no place for its data", path);
     open += strlen(data_opens);
     Memory memory = {0};
     memory.stream = required(open_memstream(&memory.text, &memory.size));

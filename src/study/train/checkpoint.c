@@ -74,9 +74,9 @@ FacetStatus checkpoint_write(Training *t)
     int tensors = table->count, blocks = STATE_BLOCKS + t->network, count = blocks * tensors;
     if (t->seer) count += STATE_BLOCKS * encoder_table(policy->encoder)->count;
     if (fflush(t->log) != 0 || fsync(fileno(t->log)) != 0)
-        return status_fail("%s: cannot write: %s", t->csv, strerror(errno));
+        return status_fail(status_errno(errno), "%s: cannot write: %s", t->csv, strerror(errno));
     TensorSource *sources = calloc((size_t)count, sizeof *sources);
-    if (!sources) return status_fail("%s: out of memory", t->checkpoint);
+    if (!sources) return status_fail(FACET_NO_MEMORY, "%s: out of memory", t->checkpoint);
     state_sources(sources, t->trainer->params, t->trainer->optimizer, "");
     for (int i = 0; i < t->network; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
@@ -120,8 +120,9 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
         if (!status.ok || may_differ(json_key(&at))) continue;
         const char *found = safetensors_metadata(file, json_key(&at));
         if (found && strcmp(found, json_chars(&at)) == 0) continue;
-        status = status_fail("%s: expected the %s of this run, %.100s, found %.100s", path,
-                             json_key(&at), json_chars(&at), found ? found : "none");
+        status =
+            status_fail(FACET_BAD_FILE, "%s: expected the %s of this run, %.100s, found %.100s",
+                        path, json_key(&at), json_chars(&at), found ? found : "none");
     }
     json_free(expected);
     PolicyRecord *record = &policy->record;
@@ -141,8 +142,8 @@ static FacetStatus checkpoint_number(double *out, const Safetensors *file, const
     char *end;
     *out = text ? strtod(text, &end) : -1.0;
     if (text && end != text && !*end && *out >= 0.0 && *out <= max) return status_ok();
-    return status_fail("%s: %s: expected a number from 0 to %g, found '%.40s'", path, key, max,
-                       text ? text : "none");
+    return status_fail(FACET_BAD_FILE, "%s: %s: expected a number from 0 to %g, found '%.40s'",
+                       path, key, max, text ? text : "none");
 }
 
 static FacetStatus read_place(Training *t, const Safetensors *file, long *update)
@@ -181,12 +182,13 @@ static FacetStatus check_length(const Training *t, const Safetensors *file, long
     if (safetensors_metadata(file, "at_total"))
         TRY(checkpoint_number(&total, file, t->checkpoint, "at_total", 1e15));
     if ((long)total != t->total)
-        return status_fail("%s: expected a training of %ld updates, found one of %ld",
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected a training of %ld updates, found one of %ld",
                            t->checkpoint, t->total, (long)total);
     long last = t->options->until ? t->options->until : t->total;
     if (update > last)
-        return status_fail("%s: expected at most %ld updates, found %ld", t->checkpoint, last,
-                           update);
+        return status_fail(FACET_BAD_FILE, "%s: expected at most %ld updates, found %ld",
+                           t->checkpoint, last, update);
     return status_ok();
 }
 
@@ -233,7 +235,9 @@ FacetStatus log_open(Training *t, int network, long update)
     free(text);
     if (!status.ok) return status;
     t->log = fopen(t->csv, "ab");
-    return t->log ? status_ok() : status_fail("%s: cannot open: %s", t->csv, strerror(errno));
+    return t->log
+               ? status_ok()
+               : status_fail(status_errno(errno), "%s: cannot open: %s", t->csv, strerror(errno));
 }
 
 FacetStatus log_row(Training *t, const TrainReport *report, long epoch)
@@ -241,7 +245,7 @@ FacetStatus log_row(Training *t, const TrainReport *report, long epoch)
     if (fprintf(t->log, "%d,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g\n", t->network, report->update, epoch,
                 report->loss, report->denoise, report->composed, report->grad_norm,
                 report->rate) < 0)
-        return status_fail("%s: cannot write: %s", t->csv, strerror(errno));
+        return status_fail(status_errno(errno), "%s: cannot write: %s", t->csv, strerror(errno));
     return status_ok();
 }
 
@@ -252,5 +256,7 @@ FacetStatus log_close(Training *t)
     int error = errno;
     if (fclose(t->log) != 0 && written) written = false, error = errno;
     t->log = NULL;
-    return written ? status_ok() : status_fail("%s: cannot write: %s", t->csv, strerror(error));
+    return written
+               ? status_ok()
+               : status_fail(status_errno(error), "%s: cannot write: %s", t->csv, strerror(error));
 }

@@ -35,10 +35,12 @@ static FacetStatus check(const Encoder *encoder, const ScoreNet *net, double jit
 {
     int features = encoder_config(encoder)->features;
     if (net->config.context != features)
-        return status_fail("training: expected a network with a context of %d features, found %d",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "training: expected a network with a context of %d features, found %d",
                            features, net->config.context);
     if (!(jitter >= 0.0 && jitter <= 1.0))
-        return status_fail("training: expected a jitter from 0 to 1, found %g", jitter);
+        return status_fail(FACET_BAD_ARGUMENT, "training: expected a jitter from 0 to 1, found %g",
+                           jitter);
     return status_ok();
 }
 
@@ -53,7 +55,8 @@ static FacetStatus allocate(ImageTrainer *t, const ScoreNet *net, const NoiseSch
     t->inputs = calloc(batch * image_numbers(t->encoder), sizeof *t->inputs);
     t->features = calloc(batch * (size_t)net->config.context, sizeof *t->features);
     if (!t->params || !t->grads || !t->inputs || !t->features)
-        return status_fail("out of memory for training on %d images at once", config.batch);
+        return status_fail(FACET_NO_MEMORY, "out of memory for training on %d images at once",
+                           config.batch);
     tensor_init(t->params, table, encoder_seed(config.seed));
     TRY(encoder_work_create(&t->work, t->encoder, config.batch, threads, !t->frozen));
     TRY(optimizer_create(&t->optimizer, table, config.optimizer, t->params));
@@ -68,7 +71,7 @@ FacetStatus image_trainer_create(ImageTrainer **out, const Encoder *encoder, con
     *out = NULL;
     TRY(check(encoder, net, jitter));
     ImageTrainer *t = calloc(1, sizeof *t);
-    if (!t) return status_fail("out of memory for training");
+    if (!t) return status_fail(FACET_NO_MEMORY, "out of memory for training");
     t->encoder = encoder;
     t->jitter = jitter;
     t->frozen = freeze_encoder;

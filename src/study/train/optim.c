@@ -32,7 +32,7 @@ FacetStatus optimizer_create(Optimizer **out, const TensorTable *table, Optimize
 {
     *out = NULL;
     Optimizer *o = calloc(1, sizeof *o);
-    if (!o) return status_fail("out of memory for the optimizer");
+    if (!o) return status_fail(FACET_NO_MEMORY, "out of memory for the optimizer");
     o->config = config;
     o->table = table;
     for (int i = 0; i < table->count; i++)
@@ -48,7 +48,8 @@ FacetStatus optimizer_create(Optimizer **out, const TensorTable *table, Optimize
     if (!o->m || !o->v || !o->ema || !o->chunk_tensor || !o->chunk_start || !o->chunk_size ||
         !o->chunk_square) {
         optimizer_free(o);
-        return status_fail("out of memory for the optimizer of %zu parameters", table->parameters);
+        return status_fail(FACET_NO_MEMORY, "out of memory for the optimizer of %zu parameters",
+                           table->parameters);
     }
     memcpy(o->ema, params, table->size * sizeof *o->ema);
     int chunk = 0;

@@ -59,7 +59,7 @@ static FacetStatus find_recipe(const Recipe **recipe, const char *name)
     }
     char text[200];
     text_unknown(text, sizeof text, "recipe", name, names, RECIPE_COUNT);
-    return status_fail("%s", text);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
 static FacetStatus probability(double *out, const char *text, size_t length)
@@ -68,7 +68,8 @@ static FacetStatus probability(double *out, const char *text, size_t length)
     snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), text);
     *out = strtod(word, &end);
     if (end == word || *end || !(*out >= 0.0 && *out <= 1.0))
-        return status_fail("drop: expected a probability from 0 to 1, found '%s'", word);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "drop: expected a probability from 0 to 1, found '%s'", word);
     return status_ok();
 }
 
@@ -86,7 +87,8 @@ static FacetStatus parse_drop(double *drop, const FacetFactorSpace *space, const
         size_t length = strcspn(text, ","), sign = strcspn(text, "=");
         int factor;
         if (sign >= length)
-            return status_fail("drop: expected FACTOR=PROBABILITY, found '%.*s'", (int)length,
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "drop: expected FACTOR=PROBABILITY, found '%.*s'", (int)length,
                                text);
         snprintf(name, sizeof name, "%.*s", (int)(sign < sizeof name ? sign : sizeof name - 1),
                  text);
@@ -106,12 +108,14 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
     bool factored =
         policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
     if (!factored && (o->drop || o->composed_weight > 0.0))
-        return status_fail("expected no %s with the method %s, whose networks are not shown "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected no %s with the method %s, whose networks are not shown "
                            "factors",
                            o->drop ? "drop probability" : "composed loss",
                            facet_policy_method_name(policy->method));
     if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
-        return status_fail("expected epochs, batch, rate and composed loss of 0 or more, found "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected epochs, batch, rate and composed loss of 0 or more, found "
                            "%d, %d, %g and %g",
                            o->epochs, o->batch, o->rate, o->composed_weight);
     *knee = o->knee > 0.0 ? o->knee : o->knee < 0.0 ? 0.0 : recipe->knee;
@@ -180,7 +184,7 @@ static FacetStatus hold_out(FacetPolicy *policy, const FacetTrainOptions *option
         FacetFactorTask task;
         FacetStatus status = facet_factor_task_parse(&task, policy->space, options->hold_out[i],
                                                      FACET_FACTOR_MISSING_NULL);
-        if (!status.ok) return status_fail("hold-out %s", status.text);
+        if (!status.ok) return status_fail(FACET_BAD_ARGUMENT, "hold-out %s", status.text);
         if (policy->method != FACET_POLICY_ORACLE)
             TRY(factor_split_add_matching(policy->held_out, task));
     }
@@ -195,10 +199,12 @@ static FacetStatus set_training(Training *t, const FacetDataset *dataset, const 
         if (mask[i]) TRY(factor_split_add(policy->training, dataset->tasks[i]));
     int tasks = facet_factor_split_count(policy->training);
     if (tasks == 0)
-        return status_fail("expected demonstrations to train on, found all %d held out",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected demonstrations to train on, found all %d held out",
                            dataset->demos);
     if (tasks == 1 && policy->method != FACET_POLICY_BASELINE)
-        return status_fail("expected demonstrations of two tasks or more to tell factors apart, "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected demonstrations of two tasks or more to tell factors apart, "
                            "found one task");
     TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
     policy->normalizer->knee = t->knee;
@@ -220,7 +226,7 @@ static FacetStatus add_demos(Training *t, const FacetDataset *dataset, const boo
     double *row = calloc(size, sizeof *row);
     if (!x0 || !z || !source || !row) {
         free(row);
-        return status_fail("out of memory for %zu demonstrations", all);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %zu demonstrations", all);
     }
     for (int i = 0; i < dataset->demos; i++) {
         if (!mask[i]) continue;
@@ -239,7 +245,8 @@ static FacetStatus add_demos(Training *t, const FacetDataset *dataset, const boo
 FacetStatus training_add(Training *t, const FacetDataset *dataset)
 {
     bool *mask = calloc((size_t)dataset->demos, sizeof *mask);
-    if (!mask) return status_fail("out of memory for %d demonstrations", dataset->demos);
+    if (!mask)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d demonstrations", dataset->demos);
     int count = facet_dataset_select(mask, dataset, t->policy->held_out, false);
     FacetStatus status = t->sources == 0 ? set_training(t, dataset, mask) : status_ok();
     if (status.ok) status = add_demos(t, dataset, mask, count);
@@ -275,7 +282,7 @@ FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char
 {
     const FacetTrainOptions *o = t->options;
     FacetPolicy *policy = t->policy = calloc(1, sizeof *policy);
-    if (!policy) return status_fail("out of memory for a policy");
+    if (!policy) return status_fail(FACET_NO_MEMORY, "out of memory for a policy");
     policy->method = o->method;
     policy->clip = SAMPLE_CLIP;
     TRY(schedule_cosine(&policy->schedule, NOISE_STEPS));
@@ -287,7 +294,7 @@ FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char
     TRY(set_record(&t->knee, policy, o));
     TRY(hold_out(policy, o));
     FacetStatus status = training_add(t, dataset);
-    if (!status.ok) return status_fail("%s: %s", data, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", data, status.text);
     set_data(&policy->record, dataset, data);
     TRY(set_networks(policy, dataset, o));
     set_config(&t->config, policy);

@@ -37,7 +37,8 @@ static FacetStatus read_norm(const Import *in, const char *name, int channels)
     }
     for (int c = 0; c < channels; c++)
         if (in->norm[3][c] < 0.0f)
-            return status_fail("%s: tensor %s: expected variances, found %g at element %d",
+            return status_fail(FACET_BAD_FILE,
+                               "%s: tensor %s: expected variances, found %g at element %d",
                                in->path, tensor, (double)in->norm[3][c], c);
     return status_ok();
 }
@@ -99,7 +100,8 @@ static FacetStatus refuse_more(const Import *in, int stage, int block)
     snprintf(tensor, sizeof tensor, "layer%d.%d.conv1.weight", stage, block);
     if (!safetensors_find(in->file, tensor)) return status_ok();
     const EncoderConfig *c = &in->encoder->config;
-    return status_fail("%s: expected weights of %d stages of %d blocks, found a tensor %s too",
+    return status_fail(FACET_BAD_FILE,
+                       "%s: expected weights of %d stages of %d blocks, found a tensor %s too",
                        in->path, c->stages, c->blocks, tensor);
 }
 
@@ -127,13 +129,14 @@ static size_t largest_weight(const Encoder *e)
 FacetStatus encoder_read_torchvision(float *params, const Encoder *encoder, const char *path)
 {
     if (encoder->config.groups)
-        return status_fail("%s: expected an encoder without a norm (resnet18-torchvision), found "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected an encoder without a norm (resnet18-torchvision), found "
                            "one with %d groups",
                            path, encoder->config.groups);
     Safetensors *file;
     TRY(safetensors_read(&file, path));
     float *memory = malloc((largest_weight(encoder) + 4 * IMAGE_CHANNELS_MAX) * sizeof *memory);
-    FacetStatus status = status_fail("%s: out of memory", path);
+    FacetStatus status = status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     if (memory) {
         Import in = {.params = params, .encoder = encoder, .file = file, .path = path};
         for (int i = 0; i < 4; i++) in.norm[i] = memory + (size_t)i * IMAGE_CHANNELS_MAX;

@@ -66,10 +66,11 @@ static FacetStatus take_encoder(Training *t)
     FacetStatus status = status_ok();
     const EncoderConfig *wanted = encoder_config(t->policy->encoder);
     if (!other->encoder)
-        status = status_fail("%s: expected a policy that sees, found one without an encoder", path);
+        status = status_fail(FACET_BAD_FILE,
+                             "%s: expected a policy that sees, found one without an encoder", path);
     else if (!encoder_config_equal(encoder_config(other->encoder), wanted))
-        status =
-            status_fail("%s: expected the encoder '%s', found another", path, t->options->encoder);
+        status = status_fail(FACET_BAD_FILE, "%s: expected the encoder '%s', found another", path,
+                             t->options->encoder);
     else
         image_trainer_set_encoder(t->seer, other->encoder_params);
     facet_policy_destroy(other);
@@ -141,7 +142,8 @@ static FacetStatus take_step(TrainReport *report, Training *t, FacetPool *pool)
 static FacetStatus diverged(const Training *t, const TrainReport *report)
 {
     bool kept = file_exists(t->checkpoint);
-    return status_fail("training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
+    return status_fail(FACET_BAD_ARGUMENT,
+                       "training diverged at update %ld of %ld (loss %g, gradient %g): %s%s; a "
                        "lower rate may help",
                        report->update, t->total, report->loss, report->grad_norm,
                        kept ? "the last checkpoint is kept in " : "there was no checkpoint yet",
@@ -151,7 +153,8 @@ static FacetStatus diverged(const Training *t, const TrainReport *report)
 static FacetStatus interrupted(Training *t)
 {
     TRY(checkpoint_write(t));
-    return status_fail("interrupted at update %ld of %ld: --resume continues from %s",
+    return status_fail(FACET_INTERRUPTED,
+                       "interrupted at update %ld of %ld: --resume continues from %s",
                        t->trainer->optimizer->updates, t->total, t->checkpoint);
 }
 
@@ -256,7 +259,8 @@ static FacetStatus finish(Training *t)
                     t->options->precision == FACET_TRAIN_FP16 ? TENSOR_F16 : TENSOR_F32));
     if (!whole) return status_ok();
     if (file_exists(t->checkpoint) && unlink(t->checkpoint) != 0)
-        return status_fail("%s: cannot remove: %s", t->checkpoint, strerror(errno));
+        return status_fail(status_errno(errno), "%s: cannot remove: %s", t->checkpoint,
+                           strerror(errno));
     return status_ok();
 }
 
@@ -275,7 +279,8 @@ static FacetStatus allocate(Training *t)
         t->batch_rgb = calloc(batch * (size_t)(shape.width * shape.height), 3);
         complete = complete && t->batch_frames && t->batch_rgb;
     }
-    return complete ? status_ok() : status_fail("out of memory for batches of %zu", batch);
+    return complete ? status_ok()
+                    : status_fail(FACET_NO_MEMORY, "out of memory for batches of %zu", batch);
 }
 
 static FacetStatus run(FacetTrainSummary *summary, Training *t, FacetPool *pool)
@@ -311,7 +316,8 @@ static FacetStatus finished_before(bool *finished, Training *t)
     facet_policy_destroy(policy);
     long done = t->policy->record.updates, all = t->options->updates;
     if (t->images && done != all)
-        return status_fail("%s: expected a training of %ld updates or its checkpoint, found the "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected a training of %ld updates or its checkpoint, found the "
                            "policy after %ld and no checkpoint",
                            t->out, all, done);
     return status_ok();
@@ -320,7 +326,8 @@ static FacetStatus finished_before(bool *finished, Training *t)
 static FacetStatus check_files(Training *t)
 {
     if (file_exists(t->checkpoint) && !t->options->resume)
-        return status_fail("%s: there is an unfinished training: --resume continues it, and "
+        return status_fail(FACET_BAD_FILE,
+                           "%s: there is an unfinished training: --resume continues it, and "
                            "removing the file gives it up",
                            t->checkpoint);
     atomic_sweep(t->out);
@@ -365,7 +372,8 @@ static FacetStatus begin(FacetTrainSummary *summary, Training *t, const char *ou
 {
     *summary = (FacetTrainSummary){0};
     *t = (Training){.options = options, .out = out};
-    if (strlen(out) > FILE_PATH_MAX - 40) return status_fail("%.200s…: name too long", out);
+    if (strlen(out) > FILE_PATH_MAX - 40)
+        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
     snprintf(t->csv, sizeof t->csv, "%s.csv", out);
     return status_ok();
@@ -394,7 +402,8 @@ FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, con
     Training t;
     FacetDataset *dataset;
     if (options->encoder)
-        return status_fail("expected no encoder for demonstrations without frames, found '%s'",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected no encoder for demonstrations without frames, found '%s'",
                            options->encoder);
     TRY(begin(summary, &t, out, options));
     TRY(facet_dataset_read(&dataset, data));
@@ -423,7 +432,7 @@ static FacetStatus frames_of(FacetDataset *dataset, const FacetImageSet *images,
                               .actions = calloc((size_t)(last - first) * size, sizeof(double))};
     TRY(factor_space_copy(&dataset->space, facet_image_set_space(images)));
     if (!dataset->tasks || !dataset->actions)
-        return status_fail("out of memory for %d frames", dataset->demos);
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", dataset->demos);
     for (int64_t i = first; i < last; i++) {
         dataset->tasks[i - first] = facet_image_set_task(images, i);
         memcpy(dataset->actions + (size_t)(i - first) * size, facet_image_set_actions(images, i),
@@ -439,7 +448,7 @@ static FacetStatus set_up_images(Training *t, const char *const *files, int coun
     TRY(facet_image_set_open(&t->images, files, count));
     for (int i = 0; i < count; i++) {
         FacetDataset *dataset = calloc(1, sizeof *dataset);
-        if (!dataset) return status_fail("out of memory");
+        if (!dataset) return status_fail(FACET_NO_MEMORY, "out of memory");
         FacetStatus status = frames_of(dataset, t->images, first, i);
         if (status.ok)
             status = i == 0 ? training_set_up(t, dataset, files[i]) : training_add(t, dataset);
@@ -450,9 +459,9 @@ static FacetStatus set_up_images(Training *t, const char *const *files, int coun
     FacetFrameShape shape = facet_image_set_shape(t->images);
     encoder = encoder_config(t->policy->encoder);
     if (shape.width == encoder->width && shape.height == encoder->height) return status_ok();
-    return status_fail("%s: expected frames of %d x %d for the encoder '%s', found %d x %d",
-                       files[0], encoder->width, encoder->height, t->options->encoder, shape.width,
-                       shape.height);
+    return status_fail(
+        FACET_BAD_FILE, "%s: expected frames of %d x %d for the encoder '%s', found %d x %d",
+        files[0], encoder->width, encoder->height, t->options->encoder, shape.width, shape.height);
 }
 
 FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *const *files,
@@ -460,10 +469,13 @@ FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *co
 {
     Training t;
     if (options->method == FACET_POLICY_KNET)
-        return status_fail("expected one network for a policy that sees, found the method knet");
-    if (!options->encoder) return status_fail("expected an encoder for frames, found none");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected one network for a policy that sees, found the method knet");
+    if (!options->encoder)
+        return status_fail(FACET_BAD_ARGUMENT, "expected an encoder for frames, found none");
     if (options->updates < 1 || options->until < 0 || options->until > options->updates)
-        return status_fail("expected 1 update or more and a stop before the last, found %ld and "
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected 1 update or more and a stop before the last, found %ld and "
                            "%ld",
                            options->updates, options->until);
     TRY(begin(summary, &t, out, options));

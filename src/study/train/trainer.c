@@ -16,22 +16,28 @@ static int sample_size(const ScoreNet *net) { return net->config.horizon * net->
 static FacetStatus check(const TrainConfig *c, const ScoreNet *net)
 {
     if (c->batch < 1 || c->batch >= ROWS_MAX)
-        return status_fail("training: expected a batch of 1 or more, found %d", c->batch);
+        return status_fail(FACET_BAD_ARGUMENT, "training: expected a batch of 1 or more, found %d",
+                           c->batch);
     int draws_max = (ROWS_MAX - 1) / c->batch;
     if (c->draws < 1 || c->draws > draws_max)
-        return status_fail("training: expected 1 to %d draws a sample, found %d", draws_max,
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "training: expected 1 to %d draws a sample, found %d", draws_max,
                            c->draws);
     for (int i = 0; i < net->config.factors; i++)
         if (!(c->drop[i] >= 0.0 && c->drop[i] <= 1.0))
-            return status_fail("training: expected a drop probability from 0 to 1, found %g",
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "training: expected a drop probability from 0 to 1, found %g",
                                c->drop[i]);
     if (!(c->composed_weight >= 0.0))
-        return status_fail("training: expected a composed loss of weight 0 or more, found %g",
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "training: expected a composed loss of weight 0 or more, found %g",
                            c->composed_weight);
     if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch * c->draws < 2))
-        return status_fail("training: a composed loss needs a factor and a batch of 2 or more");
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "training: a composed loss needs a factor and a batch of 2 or more");
     if (!(c->rate > 0.0))
-        return status_fail("training: expected a rate above 0, found %g", c->rate);
+        return status_fail(FACET_BAD_ARGUMENT, "training: expected a rate above 0, found %g",
+                           c->rate);
     return status_ok();
 }
 
@@ -54,7 +60,8 @@ static FacetStatus allocate(Trainer *k, int threads)
     k->squares = calloc(noisy + (size_t)k->composed, sizeof *k->squares);
     if (!k->params || !k->grads || !k->x || !k->out || !k->dout || !k->target || !k->t || !k->z ||
         !k->context_rows || !k->dcontext || !k->squares)
-        return status_fail("out of memory for training %zu parameters", net->table.parameters);
+        return status_fail(FACET_NO_MEMORY, "out of memory for training %zu parameters",
+                           net->table.parameters);
     memset(k->grads, 0, block);
     tensor_init(k->params, &net->table, k->config.seed);
     TRY(score_work_create_train(&k->work, net, k->rows, threads));
@@ -67,7 +74,7 @@ FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedu
     *out = NULL;
     TRY(check(&config, net));
     Trainer *k = calloc(1, sizeof *k);
-    if (!k) return status_fail("out of memory for training");
+    if (!k) return status_fail(FACET_NO_MEMORY, "out of memory for training");
     k->config = config;
     k->net = net;
     k->schedule = schedule;
