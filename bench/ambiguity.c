@@ -8,6 +8,8 @@
 // guess of a pilot that is not told its task.
 // Usage: ambiguity [spawns] [courses]
 #include "bench.h"
+#include "factor/factor.h"
+#include "math/geometry.h"
 
 #include <facet_study/gate.h>
 #include <math.h>

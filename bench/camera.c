@@ -4,6 +4,7 @@
 // axis. Usage: camera [frames] [venue]
 #include "base/rng.h"
 #include "bench.h"
+#include "math/geometry.h"
 
 #include <facet_study/camera.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "linalg/gemm.h"
+#include "train/encoder_backward.h"
 #include "train/optim.h"
 
 #include <stdio.h>

@@ -5,6 +5,8 @@
 // Usage: image_set [frames] [threads] [width height]
 #include "base/rng.h"
 #include "bench.h"
+#include "factor/factor.h"
+#include "math/geometry.h"
 
 #include <facet_study/camera.h>
 #include <facet_study/image_set.h>

@@ -5,6 +5,8 @@
 // network is local in time, and the forward pass they all share; the contenders take turns and the
 // medians are compared. Usage: jacobian [threads] [rounds]
 #include "bench.h"
+#include "certify/score_jacobian.h"
+#include "certify/score_tangent.h"
 #include "diffusion/sampler.h"
 #include "train/optim.h"
 

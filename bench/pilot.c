@@ -7,10 +7,13 @@
 // next to nothing. Usage: pilot [POLICY] [threads] [rounds]
 #include "base/rng.h"
 #include "bench.h"
+#include "factor/factor.h"
+#include "nn/image_layers.h"
 #include "policy/parts.h"
 #include "policy/sight.h"
 
 #include <facet_study/image_set.h>
+#include <facet_study/train.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +34,7 @@ static uint8_t *noise_frames(size_t bytes)
 
 static void write_frames(const char *path)
 {
-    const ImageShape shape = {.width = 80, .height = 60, .horizon = HORIZON, .dim = DIM};
+    const FacetFrameShape shape = {.width = 80, .height = 60, .horizon = HORIZON, .dim = DIM};
     FacetFactorSpace *space;
     FacetImageWriter *writer;
     FacetFactorTask tasks[FRAMES];

@@ -10,6 +10,9 @@
 // processor time, so that what else the machine does falls on all alike.
 #include "bench.h"
 #include "flight/flight.h"
+#include "math/geometry.h"
+#include "math/lanes.h"
+#include "quad/quad.h"
 #include "report/table.h"
 
 #include <stdio.h>

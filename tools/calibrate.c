@@ -15,6 +15,11 @@
 // to the terminal. docs/calibration.md tells the whole procedure.
 #include "base/file.h"
 #include "base/json.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "control/control.h"
+#include "flight/flight.h"
+#include "paper/paper.h"
 
 #include <facet_study/race.h>
 #include <math.h>
