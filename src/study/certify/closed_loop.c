@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "certify/crossing.h"
-#include "gate/approach.h"
 #include "linalg/gemm.h"
 #include "math/geometry.h"
 #include "policy/normalizer.h"

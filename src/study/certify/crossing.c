@@ -1,10 +1,9 @@
-// The gate-wise certificate (see certify/crossing_radius.h).
+// The gate-wise certificate (see certify/crossing.h).
 #include "certify/crossing.h"
 
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "gate/approach.h"
 #include "linalg/gemm.h"
 #include "math/geometry.h"
 #include "policy/normalizer.h"
