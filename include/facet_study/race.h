@@ -70,8 +70,7 @@ typedef struct FacetPolicyPlanner FacetPolicyPlanner;
 
 // The policy has the factors track and size, with the names of every task prepared, and chunks of
 // 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
-// seeds replace its seed, and its numbers must be NULL. With a single seed its path is filled with
-// the way of the prepared plans.
+// seeds replace its seed, and its numbers must be NULL.
 FACET_API FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner,
                                                   const FacetPolicy *policy, const FacetRace *race,
                                                   const FacetPolicySampling *how,
@@ -114,6 +113,13 @@ FACET_API FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRa
                                          const FacetPlanner *planner, const FacetCourseTask *tasks,
                                          int count, uint64_t seed, double gusts,
                                          FacetProgress *progress);
+
+// The same with a record of every flight, traces [count].
+FACET_API FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
+                                                const FacetRace *race, const FacetPlanner *planner,
+                                                const FacetCourseTask *tasks, int count,
+                                                uint64_t seed, double gusts,
+                                                FacetProgress *progress);
 
 typedef struct FacetRaceTally {
     int passed, gates;

@@ -3,16 +3,23 @@
 #include "encoder/image.h"
 #include "policies.h"
 
-static FacetStatus sample(double *out, const FacetPolicy *policy, const char *const *names,
-                          int plans, FacetPolicySampling how, int threads)
+static FacetStatus sample_path(double *out, double *path, const FacetPolicy *policy,
+                               const char *const *names, int plans, FacetPolicySampling how,
+                               int threads)
 {
     FacetPool *pool;
     FacetFactorTask tasks[64];
     assert_ok(facet_pool_create(&pool, threads));
     for (int i = 0; i < plans; i++) tasks[i] = task_of(policy->space, names[i]);
-    FacetStatus status = facet_policy_sample(out, policy, tasks, plans, &how, pool);
+    FacetStatus status = policy_sample_path(out, path, policy, tasks, plans, &how, pool);
     facet_pool_destroy(pool);
     return status;
+}
+
+static FacetStatus sample(double *out, const FacetPolicy *policy, const char *const *names,
+                          int plans, FacetPolicySampling how, int threads)
+{
+    return sample_path(out, NULL, policy, names, plans, how, threads);
 }
 
 static void same_bits_on_any_thread_count_and_in_any_company(void **state)
@@ -332,14 +339,13 @@ static void the_way_from_noise_ends_with_the_plan(void **state)
         FacetPolicySampling how = {.seed = 3};
         assert_int_equal(policy_sampling_steps(policy, &how), STEPS);
         assert_ok(sample(plain, policy, names, PLANS, how, 2));
-        how.path = path;
-        assert_ok(sample(out, policy, names, PLANS, how, 2));
+        assert_ok(sample_path(out, path, policy, names, PLANS, how, 2));
         assert_memory_equal(plain, out, sizeof out);
         assert_memory_equal(path + STEPS * PLANS * TINY_SIZE, out, sizeof out);
         // The noise does not depend on the steps that follow it.
         static double other[2 * PLANS * TINY_SIZE];
-        how = (FacetPolicySampling){.seed = 3, .steps = 1, .path = other};
-        assert_ok(sample(steps, policy, names, PLANS, how, 1));
+        how = (FacetPolicySampling){.seed = 3, .steps = 1};
+        assert_ok(sample_path(steps, other, policy, names, PLANS, how, 1));
         assert_memory_equal(other, path, sizeof out);
         assert_true(memcmp(path, path + PLANS * TINY_SIZE, sizeof out) != 0);
         facet_policy_destroy(policy);

@@ -187,6 +187,7 @@ FacetStatus facet_race_fly(FacetRaceResult *result, const FacetRace *race,
 
 typedef struct FlyWork {
     FacetRaceResult *results;
+    FacetFlightTrace *traces; // or NULL
     FacetStatus *statuses;
     const FacetRace *race;
     const FacetPlanner *planner;
@@ -200,24 +201,35 @@ static void fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const FlyWork *work = context;
-    work->statuses[index] = facet_race_fly(&work->results[index], work->race, work->planner,
-                                           work->tasks[index], work->seed, work->gusts);
+    FacetFlightTrace *trace = work->traces ? &work->traces[index] : NULL;
+    work->statuses[index] =
+        facet_race_fly_traced(&work->results[index], trace, work->race, work->planner,
+                              work->tasks[index], work->seed, work->gusts);
     facet_progress_add(work->progress, 1, NULL);
 }
 
-FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
-                               const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
-                               uint64_t seed, double gusts, FacetProgress *progress)
+FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
+                                      const FacetRace *race, const FacetPlanner *planner,
+                                      const FacetCourseTask *tasks, int count, uint64_t seed,
+                                      double gusts, FacetProgress *progress)
 {
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
     if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    FlyWork work = {results, statuses, race, planner, tasks, seed, gusts, progress};
+    FlyWork work = {results, traces, statuses, race, planner, tasks, seed, gusts, progress};
     pool_for(race->pool, count, fly_one, &work);
     FacetStatus status = status_ok();
     for (int i = count - 1; i >= 0; i--)
         if (!statuses[i].ok) status = statuses[i];
     free(statuses);
     return status;
+}
+
+FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
+                               const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
+                               uint64_t seed, double gusts, FacetProgress *progress)
+{
+    return facet_race_fly_all_traced(results, NULL, race, planner, tasks, count, seed, gusts,
+                                     progress);
 }
 
 static void tally_add(FacetRaceTally *tally, const FacetFlight *flight)
