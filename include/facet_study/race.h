@@ -19,6 +19,8 @@ typedef struct FacetRaceOptions {
     const char *preset;  // of the controller; NULL for "race"
     int threads;         // 0 for all processors
     bool quiet;          // no progress
+    const char *cache;   // folder that keeps speed maps for the next time; NULL for none
+    bool search;         // the speed map is searched even if the cache has it
 } FacetRaceOptions;
 
 // A course with its vehicle, controller and speed map. Constant once open, but for the pool.
@@ -31,7 +33,8 @@ typedef struct FacetRace {
     FacetFactorSpace *factors; // track, size
 } FacetRace;
 
-// Loads the course and searches its speed map.
+// Loads the course and searches its speed map, or finds it in the cache: the same bits. A cache
+// that cannot be read or written changes nothing else.
 FACET_API FacetStatus facet_race_open(FacetRace **race, const FacetRaceOptions *options);
 FACET_API void facet_race_close(FacetRace *race);
 

@@ -2,8 +2,8 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "factor/factor.h"
+#include "race/speed_cache.h"
 
-#include <facet_study/race.h>
 #include <stdlib.h>
 
 static FacetStatus make_factors(FacetRace *race)
@@ -19,6 +19,24 @@ static FacetStatus make_factors(FacetRace *race)
     return status_ok();
 }
 
+// From the cache, or by a search that it then keeps.
+static FacetStatus find_speeds(FacetRace *race, const FacetRaceOptions *options)
+{
+    const FacetCourse *course = race->course;
+    uint64_t key = options->cache ? speed_cache_key(course, &race->model, &race->preset) : 0;
+    if (options->cache && !options->search &&
+        speed_cache_read(&race->speeds, options->cache, key, course->track_count,
+                         course->opening_count))
+        return status_ok();
+    FacetProgress *progress =
+        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
+    FacetStatus status = facet_speed_map_create(&race->speeds, course, &race->model, &race->preset,
+                                                race->pool, progress);
+    facet_progress_end(progress);
+    if (status.ok && options->cache) speed_cache_write(&race->speeds, options->cache, key);
+    return status;
+}
+
 static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
 {
     FacetQuadParams params = facet_quad_params_default();
@@ -28,12 +46,7 @@ static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
     TRY(facet_course_load(&race->course, options->courses));
     TRY(make_factors(race));
     TRY(facet_pool_create(&race->pool, options->threads));
-    FacetProgress *progress =
-        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
-    FacetStatus status = facet_speed_map_create(&race->speeds, race->course, &race->model,
-                                                &race->preset, race->pool, progress);
-    facet_progress_end(progress);
-    return status;
+    return find_speeds(race, options);
 }
 
 FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options)
