@@ -15,7 +15,7 @@
 
 const CertifyRecord *main_record(const Certification *all, int task)
 {
-    return study_record(&all->study, all->options.tasks[task], all->options.steps, 0);
+    return certify_study_record(&all->study, all->options.tasks[task], all->options.steps, 0);
 }
 
 bool task_certified(const CertifyRecord *record)
@@ -132,7 +132,7 @@ static Summary over_tasks(const Certification *all, int steps, int turn,
     int count = 0;
     for (int t = 0; t < all->options.task_count && count < VALUES_MAX; t++) {
         FacetCourseTask task = all->options.tasks[t];
-        const CertifyRecord *record = study_record(&all->study, task, steps, turn);
+        const CertifyRecord *record = certify_study_record(&all->study, task, steps, turn);
         if (record && !(training_only && held_out(all, task)))
             values[count++] = value(&record->plan);
     }
@@ -232,7 +232,7 @@ static double largest_tube(const Certification *all, int steps)
     double largest = nan("");
     for (int t = 0; t < all->options.task_count; t++) {
         FacetCourseTask task = all->options.tasks[t];
-        const CertifyRecord *record = study_record(&all->study, task, steps, 0);
+        const CertifyRecord *record = certify_study_record(&all->study, task, steps, 0);
         if (record && !held_out(all, task)) largest = fmax(largest, record->tube);
     }
     return largest;
@@ -292,7 +292,8 @@ static void show_seeds(const Certification *all)
         double values[VALUES_MAX], mean, deviation;
         int count = 0;
         for (int k = 0; k < all->options.seeds && count < VALUES_MAX; k++)
-            values[count++] = ltv_of(&study_record(&all->study, task, all->options.steps, k)->plan);
+            values[count++] =
+                ltv_of(&certify_study_record(&all->study, task, all->options.steps, k)->plan);
         Summary ours = summarise(values, count);
         bool known = paper_ltv_seeds(&mean, &deviation, track_of(all, task), size_of(all, task));
         task_cell(table, all, task);

@@ -132,8 +132,8 @@ static void frames_condition_the_plans(void **state)
     for (int i = 0; i < PLANS; i++) {
         tasks[i] = task_of(policy->space, i == 1 ? "b/*" : "a/s");
         z[2 * i] = tasks[i].value[0], z[2 * i + 1] = tasks[i].value[1];
-        image_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, 2);
-        image_input(input, small, TINY_FRAME / 12, image_jitter_none());
+        frame_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, 2);
+        frame_input(input, small, TINY_FRAME / 12, frame_jitter_none());
         encoder_forward(features + i * FEATURES, work, input, 1, NULL);
         policy_noise(x + i * TINY_SIZE, policy, &how, policy_noise_number(policy, tasks, i));
     }

@@ -2,7 +2,7 @@
 #include "encoder/image.h"
 
 // A byte b becomes 4 (gain b / 255 + offset limited to [0, 1]) - 2.
-void image_input(Real *out, const uint8_t *rgb, int pixels, ImageJitter jitter)
+void frame_input(Real *out, const uint8_t *rgb, int pixels, FrameJitter jitter)
 {
     // Eight pixels at a time, so that the channels' gains repeat after a whole number of vectors.
     enum { BLOCK = 24 };

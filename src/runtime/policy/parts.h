@@ -80,7 +80,7 @@ float *policy_block(const TensorTable *table);
 
 // ---- An encoder's settings (encoder_json.c) ----------------------------------------------------
 
-Json *encoder_to_json(const EncoderConfig *config);
-FacetStatus encoder_from_json(EncoderConfig *config, const JsonRef *root);
+Json *policy_encoder_to_json(const EncoderConfig *config);
+FacetStatus policy_encoder_from_json(EncoderConfig *config, const JsonRef *root);
 
 #endif

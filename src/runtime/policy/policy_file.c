@@ -116,7 +116,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format)
     set_number(metadata, "sample_steps", policy->default_steps);
     set_number(metadata, "sample_temperature", policy->temperature);
     if (policy->encoder)
-        set_json(metadata, "encoder", encoder_to_json(encoder_config(policy->encoder)));
+        set_json(metadata, "encoder", policy_encoder_to_json(encoder_config(policy->encoder)));
     set_record(metadata, &policy->record, facet_factor_count(policy->space), policy->encoder);
     return metadata;
 }
@@ -359,7 +359,7 @@ static FacetStatus get_encoder(FacetPolicy *policy, const Facts *facts)
     EncoderConfig config;
     if (!safetensors_metadata(facts->file, "encoder")) return status_ok();
     FacetStatus status = get_json(&document, &root, source, facts, "encoder");
-    if (status.ok) status = encoder_from_json(&config, &root);
+    if (status.ok) status = policy_encoder_from_json(&config, &root);
     json_free(document);
     if (!status.ok) return status;
     status = encoder_create(&policy->encoder, config);
