@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "diffusion/score_pass.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "export/onnx.h"
 #include "policy/parts.h"
 

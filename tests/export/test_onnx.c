@@ -1,7 +1,7 @@
 // The exported ONNX models: an independent reader in numpy agrees with the networks in C, row by
 // row and over a whole plan; what cannot be exported is refused and leaves the file as it was.
 #include "diffusion/score_pass.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "export/onnx.h"
 #include "policy/policies.h"
 #include "program/program.h"

@@ -1,6 +1,6 @@
 // Sampling from a policy: the same bits on any number of threads and in any company, composition
 // that is what its formula says, and questions a policy cannot answer.
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "policies.h"
 
 static FacetStatus sample_path(double *out, double *path, const FacetPolicy *policy,

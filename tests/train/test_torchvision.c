@@ -1,7 +1,7 @@
 // torchvision's weights: the last stage's activations against PyTorch (torchvision.safetensors,
 // made by make_torchvision_reference.py), and the files that are refused.
 #include "base/safetensors.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "encoder/parts.h"
 #include "testing.h"
 #include "train/torchvision.h"

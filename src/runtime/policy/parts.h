@@ -65,9 +65,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format);
 void policy_sources(TensorSource *sources, const TensorTable *table, const float *params,
                     TensorType type, const char *prefix);
 
-// Whether the file has such a block, and reads it back.
-FacetStatus policy_expect_block(const TensorTable *table, const Safetensors *file,
-                                const char *prefix);
+// Reads such a block back.
 FacetStatus policy_read_block(float *params, const TensorTable *table, const Safetensors *file,
                               const char *prefix);
 

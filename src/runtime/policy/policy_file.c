@@ -420,7 +420,8 @@ void policy_sources(TensorSource *sources, const TensorTable *table, const float
     }
 }
 
-FacetStatus policy_expect_block(const TensorTable *table, const Safetensors *file,
+// Whether the file has a block of these tensors.
+static FacetStatus expect_block(const TensorTable *table, const Safetensors *file,
                                 const char *prefix)
 {
     for (int i = 0; i < table->count; i++) {
@@ -457,10 +458,9 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
     char prefix[SAFETENSORS_NAME_SIZE];
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
-        TRY(policy_expect_block(&policy->net->table, file, prefix));
+        TRY(expect_block(&policy->net->table, file, prefix));
     }
-    if (policy->encoder)
-        TRY(policy_expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
+    if (policy->encoder) TRY(expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
     int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
         return status_fail(FACET_BAD_FILE,

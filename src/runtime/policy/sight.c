@@ -1,7 +1,7 @@
 // What a policy sees (see policy/sight.h).
 #include "policy/sight.h"
 
-#include "encoder/image.h"
+#include "encoder/frame.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // then go to the sink in order, so that threads change nothing.
 #include "base/file.h"
 #include "base/pool.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "gate/approach.h"
 #include "gate/crew.h"
 #include "gate/streams.h"

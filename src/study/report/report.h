@@ -146,10 +146,6 @@ void report_denoising_free(ReportDenoising *denoising);
 // The method that a policy with a mode is.
 int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode);
 
-// Takes the results of facet gate from its document instead of a file. The document stays the
-// caller's.
-FacetStatus report_set_gate(Report *report, const Json *gate);
-
 // Writes a page of the single-gate study alone: the flights of the document that facet gate makes,
 // and the tables of the study that ships with Facet.
 FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSetup *setup);

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "diffusion/streams.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "train/encoder_backward.h"
 #include "train/training.h"
 

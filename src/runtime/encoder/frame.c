@@ -1,5 +1,5 @@
-// From the camera's bytes to the encoder's numbers (see encoder/image.h).
-#include "encoder/image.h"
+// From the camera's bytes to the encoder's numbers (see encoder/frame.h).
+#include "encoder/frame.h"
 
 #include <assert.h>
 #include <stddef.h>

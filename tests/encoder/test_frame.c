@@ -1,5 +1,5 @@
 // From bytes to the encoder's input: averaging, jitter, range.
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "testing.h"
 
 static void test_shrink(void **state)

@@ -1,6 +1,6 @@
 // From the camera's bytes to the encoder's numbers.
-#ifndef FACET_ENCODER_IMAGE_H
-#define FACET_ENCODER_IMAGE_H
+#ifndef FACET_ENCODER_FRAME_H
+#define FACET_ENCODER_FRAME_H
 
 #include "base/rng.h"
 #include "math/real.h"
