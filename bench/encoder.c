@@ -21,7 +21,8 @@ static void square_task(void *context, int index, int worker)
     (void)worker;
     float *a = (float *)context + (size_t)index * 3 * SQUARE * SQUARE;
     float *b = a + SQUARE * SQUARE, *c = b + SQUARE * SQUARE;
-    gemm_f32(c, SQUARE, GEMM_PLAIN, a, SQUARE, GEMM_PLAIN, b, SQUARE, SQUARE, SQUARE, SQUARE, 0.0f);
+    linalg_gemm_f32(c, SQUARE, GEMM_PLAIN, a, SQUARE, GEMM_PLAIN, b, SQUARE, SQUARE, SQUARE, SQUARE,
+                    0.0f);
 }
 
 static float *numbers(size_t count, uint64_t stream)

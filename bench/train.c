@@ -20,8 +20,8 @@ static void square_task(void *context, int index, int worker)
     float *a = (float *)context + (size_t)index * 3 * SQUARE * SQUARE;
     float *b = a + SQUARE * SQUARE, *c = b + SQUARE * SQUARE;
     for (int i = 0; i < PEAK_REPEATS; i++)
-        gemm_f32(c, SQUARE, GEMM_PLAIN, a, SQUARE, GEMM_PLAIN, b, SQUARE, SQUARE, SQUARE, SQUARE,
-                 0.0f);
+        linalg_gemm_f32(c, SQUARE, GEMM_PLAIN, a, SQUARE, GEMM_PLAIN, b, SQUARE, SQUARE, SQUARE,
+                        SQUARE, 0.0f);
 }
 
 int main(int argc, char **argv)

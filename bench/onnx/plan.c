@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "diffusion/score_pass.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "export/onnx.h"
 #include "policy/parts.h"
 
@@ -65,8 +65,8 @@ static void set_image(Json *line, const FacetPolicy *policy, const uint8_t *fram
     EncoderWork *work;
     must(encoder_work_create(&work, policy->encoder, 1, facet_pool_threads(pool), false));
     encoder_load(work, policy->encoder_params, pool);
-    image_shrink(small, frame, c->width * c->shrink, c->height * c->shrink, c->shrink);
-    image_input(input, small, pixels, image_jitter_none());
+    frame_shrink(small, frame, c->width * c->shrink, c->height * c->shrink, c->shrink);
+    frame_input(input, small, pixels, frame_jitter_none());
     encoder_forward(features, work, input, 1, pool);
     encoder_work_free(work);
     json_set_number(line, "width", c->width);

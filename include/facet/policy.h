@@ -93,7 +93,6 @@ typedef struct FacetPolicySampling {
     uint64_t seed;           // of the starting noise
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
     const double *weights;   // [factors], w_i of composed sampling; NULL for ones
-    double *path;            // [steps + 1][plans][T][D], the way from noise to plans; NULL for none
 } FacetPolicySampling;
 
 // Samples actions [plans][T][D], in the data's units, for tasks [plans]. A null value of a task

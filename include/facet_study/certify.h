@@ -86,8 +86,8 @@ typedef struct FacetTubeConstants {
     double lambda, b_kappa, w;
 } FacetTubeConstants;
 
-FACET_API FacetTubeConstants
-facet_tube_paper_constants(void); // 0.9, 0.05, 0.01, "defaulted, pending measurement"
+// The paper's, which are "defaulted, pending measurement".
+FACET_API FacetTubeConstants facet_tube_paper_constants(void);
 
 // R_ss = (B C eps + w) / (1 - lambda) of Corollary "ss", where `command` is C eps. Infinite when
 // lambda is not below 1.

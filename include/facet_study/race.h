@@ -19,6 +19,8 @@ typedef struct FacetRaceOptions {
     const char *preset;  // of the controller; NULL for "race"
     int threads;         // 0 for all processors
     bool quiet;          // no progress
+    const char *cache;   // folder that keeps speed maps for the next time; NULL for none
+    bool search;         // the speed map is searched even if the cache has it
 } FacetRaceOptions;
 
 // A course with its vehicle, controller and speed map. Constant once open, but for the pool.
@@ -31,7 +33,8 @@ typedef struct FacetRace {
     FacetFactorSpace *factors; // track, size
 } FacetRace;
 
-// Loads the course and searches its speed map.
+// Loads the course and searches its speed map, or finds it in the cache: the same bits. A cache
+// that cannot be read or written changes nothing else.
 FACET_API FacetStatus facet_race_open(FacetRace **race, const FacetRaceOptions *options);
 FACET_API void facet_race_close(FacetRace *race);
 
@@ -70,8 +73,7 @@ typedef struct FacetPolicyPlanner FacetPolicyPlanner;
 
 // The policy has the factors track and size, with the names of every task prepared, and chunks of
 // 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
-// seeds replace its seed, and its numbers must be NULL. With a single seed its path is filled with
-// the way of the prepared plans.
+// seeds replace its seed, and its numbers must be NULL.
 FACET_API FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner,
                                                   const FacetPolicy *policy, const FacetRace *race,
                                                   const FacetPolicySampling *how,
@@ -114,6 +116,13 @@ FACET_API FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRa
                                          const FacetPlanner *planner, const FacetCourseTask *tasks,
                                          int count, uint64_t seed, double gusts,
                                          FacetProgress *progress);
+
+// The same with a record of every flight, traces [count].
+FACET_API FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
+                                                const FacetRace *race, const FacetPlanner *planner,
+                                                const FacetCourseTask *tasks, int count,
+                                                uint64_t seed, double gusts,
+                                                FacetProgress *progress);
 
 typedef struct FacetRaceTally {
     int passed, gates;

@@ -56,8 +56,9 @@ static FacetStatus diagnose(Certification *all, const CertifyCommand *command)
 {
     FacetProgress *progress =
         facet_progress_begin("diagnostics", DIAGNOSTIC_SAMPLES, command->common.quiet);
-    FacetStatus status = study_diagnostics(&all->diagnostics, all->race, all->policy,
-                                           DIAGNOSTIC_SAMPLES, command->common.seed, progress);
+    FacetStatus status =
+        certify_study_diagnostics(&all->diagnostics, all->race, all->policy, DIAGNOSTIC_SAMPLES,
+                                  command->common.seed, progress);
     facet_progress_end(progress);
     return status;
 }
@@ -135,7 +136,7 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
     char name[24], study[2 * FILE_PATH_MAX], state[FILE_PATH_MAX + 8];
-    study_policy_name(name, policy);
+    certify_study_policy_name(name, policy);
     snprintf(study, sizeof study,
              "policy %s, seed %llu, gusts %g, slowest %g, preset %s, quad %s, courses %s", name,
              (unsigned long long)command->common.seed, command->gusts, command->slowest,

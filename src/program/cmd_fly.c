@@ -99,11 +99,12 @@ static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
     Pilot pilot = {0};
     FacetPolicy *policy = NULL;
     if (status.ok && !options->expert) status = facet_policy_load(&policy, options->policy);
-    if (status.ok) status = pilot_open(&pilot, policy, race, &options->how, tasks, count);
+    if (status.ok) status = pilot_open(&pilot, NULL, policy, race, &options->how, tasks, count);
     if (status.ok)
         status = options->verify ? fly_verified(race, &pilot.planner, tasks, count, options)
                                  : fly_raw(race, &pilot.planner, tasks, count, options);
     pilot_close(&pilot);
+    facet_policy_destroy(policy);
     free(tasks);
     return status;
 }

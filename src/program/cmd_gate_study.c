@@ -5,6 +5,7 @@
 // of a protocol have the same networks, frames to begin with, updates, and flights of DAgger.
 #include "commands.h"
 #include "gate_world.h"
+#include "paper/paper.h"
 #include "show_race.h"
 #include "steps.h"
 
@@ -70,35 +71,31 @@ static const Model models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-// A row of the tables: a model, and how it is flown. The paper's rates in percent, below 0 where it
-// has none.
+// A row of the tables: a model, and how it is flown.
 typedef struct Row {
     const char *name, *file; // of its results
     int model, protocol;
     const char *mode, *open;
-    double paper_train, paper_train_crash, paper_held_out, paper_held_out_crash;
+    const char *paper; // its row of paper_gate_row, or NULL
 } Row;
 
 static const Row rows[] = {
-    {"Baseline", "zero-shot-baseline.json", 0, ZERO_SHOT, "joint", NULL, 41.7, 34.4, 25.0, 36.7},
-    {"Factored, the paper's loss", "zero-shot-factored.json", 1, ZERO_SHOT, "composed", NULL, 63.3,
-     10.6, 36.7, 15.0},
-    {"Factored, ours", "zero-shot-ours.json", 2, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
-    {"Oracle", "zero-shot-oracle.json", 3, ZERO_SHOT, "composed", NULL, -1, -1, -1, -1},
-    {"Baseline", "within-baseline.json", 4, WITHIN, "joint", NULL, 67.8, -1, 58.3, 18.5},
-    {"Factored, the paper's loss", "within-factored.json", 5, WITHIN, "composed", NULL, 69.8, -1,
-     59.4, 14.0},
-    {"Factored, ours", "within-ours.json", 6, WITHIN, "composed", NULL, -1, -1, -1, -1},
-    {"Oracle", "within-oracle.json", 3, WITHIN, "composed", NULL, -1, -1, -1, -1},
-    {"ours, joint", "zero-shot-joint.json", 2, ALL_TASKS, "joint", NULL, -1, -1, -1, -1},
-    {"ours, null venue in flight", "zero-shot-null.json", 2, ALL_TASKS, "composed", "venue", -1, -1,
-     -1, -1},
-    {"venue dropout 0.4", "zero-shot-drop.json", 7, ALL_TASKS, "composed", NULL, -1, -1, 33.3,
-     37.5},
+    {"Baseline", "zero-shot-baseline.json", 0, ZERO_SHOT, "joint", NULL, "zero-shot baseline"},
+    {"Factored, the paper's loss", "zero-shot-factored.json", 1, ZERO_SHOT, "composed", NULL,
+     "zero-shot factored"},
+    {"Factored, ours", "zero-shot-ours.json", 2, ZERO_SHOT, "composed", NULL, NULL},
+    {"Oracle", "zero-shot-oracle.json", 3, ZERO_SHOT, "composed", NULL, NULL},
+    {"Baseline", "within-baseline.json", 4, WITHIN, "joint", NULL, "within baseline"},
+    {"Factored, the paper's loss", "within-factored.json", 5, WITHIN, "composed", NULL,
+     "within factored"},
+    {"Factored, ours", "within-ours.json", 6, WITHIN, "composed", NULL, NULL},
+    {"Oracle", "within-oracle.json", 3, WITHIN, "composed", NULL, NULL},
+    {"ours, joint", "zero-shot-joint.json", 2, ALL_TASKS, "joint", NULL, NULL},
+    {"ours, null venue in flight", "zero-shot-null.json", 2, ALL_TASKS, "composed", "venue", NULL},
+    {"venue dropout 0.4", "zero-shot-drop.json", 7, ALL_TASKS, "composed", NULL, "venue dropout"},
     {"venue dropout 0.4, null venue", "zero-shot-drop-null.json", 7, ALL_TASKS, "composed", "venue",
-     -1, -1, 22.5, 46.7},
-    {"frozen encoder (Baseline's)", "zero-shot-frozen.json", 8, ALL_TASKS, "composed", NULL, -1, -1,
-     -1, -1},
+     "venue dropout, null venue"},
+    {"frozen encoder (Baseline's)", "zero-shot-frozen.json", 8, ALL_TASKS, "composed", NULL, NULL},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -306,14 +303,14 @@ static void rate_cells(Table *table, const FacetGateTally *tally)
                100.0 * tally->high[FACET_GATE_SUCCESS]);
 }
 
-static void paper_cell(Table *table, double success, double crash)
+static void paper_cell(Table *table, PaperRates rates)
 {
-    if (success < 0)
+    if (isnan(rates.success))
         table_cell(table, "—");
-    else if (crash < 0)
-        table_cell(table, "%.1f", success);
+    else if (isnan(rates.crash))
+        table_cell(table, "%.1f", rates.success);
     else
-        table_cell(table, "%.1f (%.1f)", success, crash);
+        table_cell(table, "%.1f (%.1f)", rates.success, rates.crash);
 }
 
 static void show_protocol(const char *title, const Rates *rates, int protocol)
@@ -330,19 +327,20 @@ static void show_protocol(const char *title, const Rates *rates, int protocol)
         table_cell(table, "%s", row->name);
         rate_cells(table, &rates[i].train);
         rate_cells(table, &rates[i].held_out);
-        paper_cell(table, row->paper_train, row->paper_train_crash);
-        paper_cell(table, row->paper_held_out, row->paper_held_out_crash);
+        paper_cell(table, paper_gate_row(row->paper).training);
+        paper_cell(table, paper_gate_row(row->paper).held_out);
     }
     table_print(table, stdout);
     table_destroy(table);
 }
 
-static Json *paper_json(double success, double crash)
+static void set_paper(Json *paper, const char *split, PaperRates rates)
 {
+    if (isnan(rates.success)) return;
     Json *object = json_object();
-    json_set_number(object, "success", success);
-    if (crash >= 0) json_set_number(object, "crash", crash);
-    return object;
+    json_set_number(object, "success", rates.success);
+    if (!isnan(rates.crash)) json_set_number(object, "crash", rates.crash);
+    json_set(paper, split, object);
 }
 
 static Json *row_json(const Row *row, const Rates *rates, const char *key)
@@ -351,10 +349,8 @@ static Json *row_json(const Row *row, const Rates *rates, const char *key)
     json_set_string(object, key, row->name);
     json_set(object, "train", json_from_tally(rates->train));
     json_set(object, "held_out", json_from_tally(rates->held_out));
-    if (row->paper_train >= 0)
-        json_set(paper, "train", paper_json(row->paper_train, row->paper_train_crash));
-    if (row->paper_held_out >= 0)
-        json_set(paper, "held_out", paper_json(row->paper_held_out, row->paper_held_out_crash));
+    set_paper(paper, "train", paper_gate_row(row->paper).training);
+    set_paper(paper, "held_out", paper_gate_row(row->paper).held_out);
     json_set(object, "paper", paper);
     return object;
 }

@@ -22,45 +22,53 @@ typedef struct Heat {
     int count;
     FacetCourseTask *tasks;
     FacetRaceResult *results;
+    ReportFlight *flights;   // the same, recorded for the report
     int method;              // of the report
     ReportDenoising denoise; // the way of the policy's plans, when there is to be a report
 } Heat;
 
-static FacetStatus heat_fly(Heat *heat, const FacetRace *race, FacetPolicy *policy,
-                            const RaceCommand *options)
+// The tasks that the pilot flies: all feasible ones, or those that the policy knows.
+static FacetStatus heat_begin(Heat *heat, const FacetRace *race, const FacetPolicy *policy)
 {
     size_t room = (size_t)facet_race_task_max(race);
     *heat = (Heat){.tasks = calloc(room, sizeof *heat->tasks),
-                   .results = calloc(room, sizeof *heat->results)};
-    Pilot pilot = {.policy = policy};
-    FacetStatus status = heat->tasks && heat->results
-                             ? status_ok()
-                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    if (status.ok) {
-        int feasible = facet_race_feasible_tasks(heat->tasks, race);
-        for (int i = 0; i < feasible; i++)
-            if (!policy || facet_policy_knows_task(policy, race, heat->tasks[i]))
-                heat->tasks[heat->count++] = heat->tasks[i];
-        FacetPolicySampling how = {.seed = options->common.seed};
-        if (policy) heat->method = report_policy_method(policy, how.mode);
-        if (policy && heat->count > 0 && !options->no_report)
-            status = report_denoising_begin(&heat->denoise, policy, &how, heat->tasks, heat->count);
-        if (status.ok && heat->count > 0)
-            status = pilot_open(&pilot, policy, race, &how, heat->tasks, heat->count);
-    }
-    if (status.ok && heat->count > 0) {
-        const char *label = policy ? "policy" : "expert";
-        FacetProgress *progress = facet_progress_begin(label, heat->count, options->common.quiet);
-        status = facet_race_fly_all(heat->results, race, &pilot.planner, heat->tasks, heat->count,
-                                    options->common.seed, 0.0, progress);
-        facet_progress_end(progress);
-    }
+                   .results = calloc(room, sizeof *heat->results),
+                   .flights = calloc(room, sizeof *heat->flights)};
+    if (!heat->tasks || !heat->results || !heat->flights)
+        return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
+    int feasible = facet_race_feasible_tasks(heat->tasks, race);
+    for (int i = 0; i < feasible; i++)
+        if (!policy || facet_policy_knows_task(policy, race, heat->tasks[i]))
+            heat->tasks[heat->count++] = heat->tasks[i];
+    return status_ok();
+}
+
+// Plans and flies all tasks of a heat once. Without a policy the expert flies.
+static FacetStatus heat_fly(Heat *heat, const FacetRace *race, const FacetPolicy *policy,
+                            const RaceCommand *options)
+{
+    TRY(heat_begin(heat, race, policy));
+    if (heat->count == 0) return status_ok();
+    const FacetPolicySampling how = {.seed = options->common.seed};
+    heat->method = policy ? report_policy_method(policy, how.mode) : METHOD_EXPERT;
+    if (policy && !options->no_report)
+        TRY(report_denoising_begin(&heat->denoise, policy, &how, heat->tasks, heat->count));
+    Pilot pilot;
+    TRY(pilot_open(&pilot, heat->denoise.path, policy, race, &how, heat->tasks, heat->count));
+    const char *label = policy ? "policy" : "expert";
+    FacetProgress *progress = facet_progress_begin(label, heat->count, options->common.quiet);
+    FacetStatus status = report_fly(heat->flights, race, &pilot.planner, heat->tasks, heat->count,
+                                    options->common.seed, progress);
+    facet_progress_end(progress);
     pilot_close(&pilot);
+    for (int i = 0; i < heat->count && status.ok; i++) heat->results[i] = heat->flights[i].result;
     return status;
 }
 
 static void heat_free(Heat *heat)
 {
+    report_flights_free(heat->flights, heat->count);
+    free(heat->flights);
     free(heat->tasks);
     free(heat->results);
     report_denoising_free(&heat->denoise);
@@ -92,8 +100,15 @@ static FacetStatus show_heats(const FacetRace *race, const Heat *expert, const H
     return status_ok();
 }
 
+static void heat_give(Report *report, Heat *heat)
+{
+    if (heat->count > 0) report_give_flights(report, heat->method, heat->flights, heat->count);
+    if (heat->denoise.count > 0) report_give_denoising(report, &heat->denoise);
+}
+
 // The page with these flights, and with the results that ship with Facet when the study is theirs.
-static FacetStatus write_report(const FacetRace *race, Heat *policy, const RaceCommand *options)
+static FacetStatus write_report(const FacetRace *race, Heat *expert, Heat *policy,
+                                const RaceCommand *options)
 {
     const ReportSetup setup = {.no_race_file = true,
                                .no_defaults = study_is_own(&options->common, &options->study),
@@ -102,13 +117,9 @@ static FacetStatus write_report(const FacetRace *race, Heat *policy, const RaceC
                                .seed = options->common.seed};
     Report *report;
     TRY(report_open(&report, race, &setup));
-    FacetStatus status = status_ok();
-    if (policy->count > 0)
-        status = report_add_results(report, policy->method, policy->results, policy->count);
-    if (status.ok && policy->denoise.count > 0) {
-        report_set_denoising(report, policy->denoise);
-        policy->denoise = (ReportDenoising){0};
-    }
+    heat_give(report, expert);
+    heat_give(report, policy);
+    FacetStatus status = report_fly_files(report);
     if (status.ok) {
         Json *document = report_document(report);
         status = report_write_page(options->report, document);
@@ -127,9 +138,10 @@ static FacetStatus fly_all(const FacetRace *race, const RaceCommand *options)
     if (status.ok && options->policy[0]) status = facet_policy_load(&loaded, options->policy);
     if (status.ok && loaded) status = heat_fly(&policy, race, loaded, options);
     if (status.ok) status = show_heats(race, &expert, &policy, options);
-    if (status.ok && !options->no_report) status = write_report(race, &policy, options);
+    if (status.ok && !options->no_report) status = write_report(race, &expert, &policy, options);
     heat_free(&expert);
     heat_free(&policy);
+    facet_policy_destroy(loaded);
     return status;
 }
 

@@ -60,7 +60,8 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
 {
     Report *report;
     TRY(report_open(&report, race, &options->setup));
-    FacetStatus status = add_shipped(report, options);
+    FacetStatus status = report_fly_files(report);
+    if (status.ok) status = add_shipped(report, options);
     if (status.ok) {
         Json *document = report_document(report);
         status = write_all(document, options);

@@ -5,7 +5,7 @@
 int cmd_speeds(int argc, char **argv)
 {
     CommonOptions common = common_defaults();
-    StudyOptions study = {.preset = "race"};
+    StudyOptions study = {.preset = "race", .search = true};
     const Option options[] = {STUDY_OPTIONS(study)};
     const Usage usage = {
         .command = "speeds",

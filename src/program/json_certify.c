@@ -172,7 +172,8 @@ static Json *json_from_task(const Certification *all, int t)
     if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
     json_set(out, "linear_check", json_from_check(&record->check));
     for (int k = 0; k < all->options.seeds; k++) {
-        const CertifyRecord *turn = study_record(&all->study, record->task, all->options.steps, k);
+        const CertifyRecord *turn =
+            certify_study_record(&all->study, record->task, all->options.steps, k);
         Json *entry = json_object();
         json_set_uint64(entry, "seed", all->options.seed + (uint64_t)k);
         set_bound(entry, "c_ltv", turn->plan.ltv);
@@ -193,7 +194,8 @@ static Json *json_from_sweep(const Certification *all)
         json_set_number(row, "steps", all->options.sweep[i]);
         for (int t = 0; t < all->options.task_count; t++) {
             FacetCourseTask task = all->options.tasks[t];
-            const CertifyRecord *record = study_record(&all->study, task, all->options.sweep[i], 0);
+            const CertifyRecord *record =
+                certify_study_record(&all->study, task, all->options.sweep[i], 0);
             Json *entry = json_object();
             json_set_string(entry, "track", course->tracks[task.track].name);
             json_set_string(entry, "size", course->openings[task.opening].name);

@@ -2,6 +2,7 @@
 #include "pilot.h"
 
 #include "race/eval.h"
+#include "race/planner.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -9,21 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-FacetStatus pilot_open(Pilot *pilot, FacetPolicy *policy, const FacetRace *race,
+FacetStatus pilot_open(Pilot *pilot, double *path, const FacetPolicy *policy, const FacetRace *race,
                        const FacetPolicySampling *how, const FacetCourseTask *tasks, int count)
 {
-    *pilot = (Pilot){.planner = facet_race_expert(), .policy = policy};
+    *pilot = (Pilot){.planner = facet_race_expert()};
     if (!policy) return status_ok();
-    TRY(facet_policy_planner_create(&pilot->plans, policy, race, how, tasks, count, &how->seed, 1));
+    TRY(planner_create_path(&pilot->plans, path, policy, race, how, tasks, count));
     pilot->planner = facet_planner_from_policy(pilot->plans);
     return status_ok();
 }
 
-void pilot_close(Pilot *pilot)
-{
-    facet_policy_planner_destroy(pilot->plans);
-    facet_policy_destroy(pilot->policy);
-}
+void pilot_close(Pilot *pilot) { facet_policy_planner_destroy(pilot->plans); }
 
 bool shipped_policy(char path[FILE_PATH_MAX])
 {

@@ -8,12 +8,12 @@
 
 typedef struct Pilot {
     FacetPlanner planner;
-    FacetPolicy *policy;       // NULL for the expert
-    FacetPolicyPlanner *plans; // of the tasks to be flown
+    FacetPolicyPlanner *plans; // of the tasks to be flown; NULL for the expert
 } Pilot;
 
-// The expert when `policy` is NULL. Takes the policy, also when it fails.
-FacetStatus pilot_open(Pilot *pilot, FacetPolicy *policy, const FacetRace *race,
+// The expert when `policy` is NULL; a policy must outlive its pilot. `path` is as in
+// race/planner.h.
+FacetStatus pilot_open(Pilot *pilot, double *path, const FacetPolicy *policy, const FacetRace *race,
                        const FacetPolicySampling *how, const FacetCourseTask *tasks, int count);
 void pilot_close(Pilot *pilot);
 

@@ -15,7 +15,7 @@
 
 const CertifyRecord *main_record(const Certification *all, int task)
 {
-    return study_record(&all->study, all->options.tasks[task], all->options.steps, 0);
+    return certify_study_record(&all->study, all->options.tasks[task], all->options.steps, 0);
 }
 
 bool task_certified(const CertifyRecord *record)
@@ -132,7 +132,7 @@ static Summary over_tasks(const Certification *all, int steps, int turn,
     int count = 0;
     for (int t = 0; t < all->options.task_count && count < VALUES_MAX; t++) {
         FacetCourseTask task = all->options.tasks[t];
-        const CertifyRecord *record = study_record(&all->study, task, steps, turn);
+        const CertifyRecord *record = certify_study_record(&all->study, task, steps, turn);
         if (record && !(training_only && held_out(all, task)))
             values[count++] = value(&record->plan);
     }
@@ -209,10 +209,11 @@ static void show_plans(const Certification *all)
     table_destroy(table);
     printf(
         "\nC·eps is C_LTV eps_s, and by steps is Σ |c₂| ‖Φ‖ ‖dε‖, the same without the maximum.\n"
-        "R_ss is of C·eps with the paper's constants (0.9, 0.05, 0.01). The paper's C_LTV is\n"
+        "R_ss is of C·eps with the paper's constants (%g, %g, %g). The paper's C_LTV is\n"
         "its mean over ten seeds; its C_ode is %.1e on race3/standard, C_emp %.3f to %.3f,\n"
         "eps_s %.2f to %.2f, R_ss %.2f to %.1f m, with %d of %d tasks below their limit.\n",
-        paper_tube.gronwall, paper_tube.c_emp_least, paper_tube.c_emp_most, paper_tube.eps_s_least,
+        paper_constants.lambda, paper_constants.b_kappa, paper_constants.w, paper_tube.gronwall,
+        paper_tube.c_emp_least, paper_tube.c_emp_most, paper_tube.eps_s_least,
         paper_tube.eps_s_most, paper_tube.r_ss_least, paper_tube.r_ss_most, paper_tube.certified,
         paper_tube.tasks);
     show_ltv_summary(all);
@@ -231,7 +232,7 @@ static double largest_tube(const Certification *all, int steps)
     double largest = nan("");
     for (int t = 0; t < all->options.task_count; t++) {
         FacetCourseTask task = all->options.tasks[t];
-        const CertifyRecord *record = study_record(&all->study, task, steps, 0);
+        const CertifyRecord *record = certify_study_record(&all->study, task, steps, 0);
         if (record && !held_out(all, task)) largest = fmax(largest, record->tube);
     }
     return largest;
@@ -291,7 +292,8 @@ static void show_seeds(const Certification *all)
         double values[VALUES_MAX], mean, deviation;
         int count = 0;
         for (int k = 0; k < all->options.seeds && count < VALUES_MAX; k++)
-            values[count++] = ltv_of(&study_record(&all->study, task, all->options.steps, k)->plan);
+            values[count++] =
+                ltv_of(&certify_study_record(&all->study, task, all->options.steps, k)->plan);
         Summary ours = summarise(values, count);
         bool known = paper_ltv_seeds(&mean, &deviation, track_of(all, task), size_of(all, task));
         task_cell(table, all, task);
@@ -310,8 +312,8 @@ static void show_seeds(const Certification *all)
     for (int k = 0; k < all->options.seeds && count < VALUES_MAX; k++)
         means[count++] = over_tasks(all, all->options.steps, k, ltv_of, false).mean;
     Summary seeds = summarise(means, count);
-    printf("\nMean over the tasks: %.2f ± %.2f over the seeds (paper: 13.3 ± 4.6).\n", seeds.mean,
-           seeds.deviation);
+    printf("\nMean over the tasks: %.2f ± %.2f over the seeds (paper: %.1f ± %.1f).\n", seeds.mean,
+           seeds.deviation, paper_seeds.mean, paper_seeds.deviation);
 }
 
 static void residual_row(Table *table, const char *name, Summary ours, double paper, double actual)
@@ -348,8 +350,7 @@ static void show_residual(const Certification *all)
 
 // ---- Diagnostics --------------------------------------------------------------------------------
 
-static void spread_row(Table *table, const char *name, FacetCertifySpread ours,
-                       FacetCertifySpread paper)
+static void spread_row(Table *table, const char *name, FacetCertifySpread ours, PaperSpread paper)
 {
     table_cell(table, "%s", name);
     number_cell(table, ours.mean);
@@ -383,9 +384,9 @@ static void show_diagnostics(const Certification *all)
     if (d->factors != 2) return;
     double l1 = d->lipschitz[0].mean, l2 = d->lipschitz[1].mean, eps = d->eps_d.mean;
     printf(
-        "\nRatios of the means: L_1/L_2 = %.1f (paper 5.4), eps_D/L_1 = %.2f (0.24), eps_D/L_2 = "
-        "%.2f (1.30).\n",
-        l1 / l2, eps / l1, eps / l2);
+        "\nRatios of the means: L_1/L_2 = %.1f (paper %.1f), eps_D/L_1 = %.2f (%.2f), eps_D/L_2 = "
+        "%.2f (%.2f).\n",
+        l1 / l2, paper_ratios.l1_l2, eps / l1, paper_ratios.eps_l1, eps / l2, paper_ratios.eps_l2);
 }
 
 // Appendix D: eps_D + sum L_i delta_i beside L_joint ||delta||, for a change of each factor and
@@ -552,8 +553,9 @@ static void show_loops(const Certification *all)
         {"w m", TABLE_RIGHT},     {"R_ss m", TABLE_RIGHT},   {"by steps", TABLE_RIGHT},
         {"paper's", TABLE_RIGHT}, {"by steps", TABLE_RIGHT}, {"limit", TABLE_RIGHT}};
     printf("\nClosed-loop constants along each plan, in steps of at most %g s, and the tube\n"
-           "R_ss with them and with the paper's (0.9, 0.05, 0.01)\n\n",
-           closed_loop_defaults().step);
+           "R_ss with them and with the paper's (%g, %g, %g)\n\n",
+           closed_loop_defaults().step, paper_constants.lambda, paper_constants.b_kappa,
+           paper_constants.w);
     Table *table = table_create(heads, COLUMNS(heads));
     for (int t = 0; t < all->options.task_count; t++) {
         const CertifyRecord *record = main_record(all, t);

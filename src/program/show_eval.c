@@ -43,6 +43,11 @@ static void tally_cell(Table *table, FacetRaceTally tally)
         table_cell(table, "%d/%d", tally.passed, tally.gates);
 }
 
+static void paper_cell(Table *table, PaperTally tally)
+{
+    tally_cell(table, (FacetRaceTally){tally.passed, tally.gates});
+}
+
 static void interval_cell(Table *table, FacetRaceTally tally)
 {
     Interval interval = wilson_interval(tally.passed, tally.gates);
@@ -60,15 +65,16 @@ static void show_passage(const Evaluation *evaluation)
     Table *table = table_create(heads, sizeof heads / sizeof *heads);
     for (int i = 0; i < evaluation->row_count; i++) {
         const EvalRow *row = &evaluation->rows[i];
-        FacetRaceTotals totals = eval_totals(&row->run, 0), paper = paper_totals(row->paper_key);
+        FacetRaceTotals totals = eval_totals(&row->run, 0);
+        PaperTotals paper = paper_totals(row->paper_key);
         table_cell(table, "%s", row->name);
         tally_cell(table, totals.all);
         tally_cell(table, totals.training);
         tally_cell(table, totals.held_out);
         interval_cell(table, totals.held_out);
         table_cell(table, "%d", totals.crashes);
-        tally_cell(table, paper.all);
-        tally_cell(table, paper.held_out);
+        paper_cell(table, paper.all);
+        paper_cell(table, paper.held_out);
     }
     table_print(table, stdout);
     table_destroy(table);
@@ -185,8 +191,12 @@ static void show_composed_and_joint(const Evaluation *evaluation)
                                  {"gates", TABLE_RIGHT},
                                  {"rate", TABLE_RIGHT},
                                  {"error m", TABLE_RIGHT}};
-    printf("\nComposed and joint inference, first seed (paper: joint 97/104, 0.20 m; composed "
-           "98/104, 0.23 m)\n\n");
+    PaperTally joint = paper_totals("factored_joint").all, composed = paper_totals("factored").all;
+    printf(
+        "\nComposed and joint inference, first seed (paper: joint %d/%d, %.2f m; composed %d/%d, "
+        "%.2f m)\n\n",
+        joint.passed, joint.gates, paper_error("factored_joint"), composed.passed, composed.gates,
+        paper_error("factored"));
     Table *table = table_create(heads, 4);
     for (int i = 0; i < 4; i++) {
         const EvalRow *row = eval_row(evaluation, keys[i]);

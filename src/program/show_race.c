@@ -2,6 +2,7 @@
 #include "show_race.h"
 
 #include "base/file.h"
+#include "cache.h"
 #include "paper/paper.h"
 #include "report/table.h"
 
@@ -11,12 +12,15 @@
 
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study)
 {
+    char cache[FILE_PATH_MAX];
     const FacetRaceOptions options = {
         .courses = common->courses,
         .quad = study->quad,
         .preset = study->preset,
         .threads = common->threads,
         .quiet = common->quiet,
+        .cache = cache_folder(cache) ? cache : NULL,
+        .search = study->search,
     };
     *race = NULL;
     if (common->json) TRY(file_check(common->json)); // the search takes a second or two

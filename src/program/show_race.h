@@ -11,6 +11,7 @@
 typedef struct StudyOptions {
     const char *quad;   // file; NULL for the default vehicle
     const char *preset; // of the controller
+    bool search;        // for the speed map, whatever the user's cache has
 } StudyOptions;
 
 // Their rows in a command's table of options.

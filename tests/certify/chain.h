@@ -25,8 +25,8 @@ static inline void assert_product_is_jacobian(const DenoisingPath *path, Sampler
     assert_int_equal(path->size, N);
     for (int i = 0; i < N * N; i++) phi[i] = i / N == i % N;
     for (int k = 0; k < path->steps; k++) {
-        gemm_reference_f64(next, N, GEMM_PLAIN, path->transition + (size_t)k * N * N, N, GEMM_PLAIN,
-                           phi, N, N, N, N, 0.0);
+        linalg_gemm_reference_f64(next, N, GEMM_PLAIN, path->transition + (size_t)k * N * N, N,
+                                  GEMM_PLAIN, phi, N, N, N, N, 0.0);
         memcpy(phi, next, sizeof phi);
     }
     for (int column = 0; column < N; column++) {

@@ -25,7 +25,8 @@ static void the_gramian_agrees_with_explicit_products(void **state)
     for (int i = 0; i < N * N; i++) phi[i] = i / N == i % N;
     assert_near(log_norm[STEPS], 0.0, 0.0);
     for (int k = STEPS - 1; k >= 0; k--) {
-        gemm_reference_f64(next, N, GEMM_PLAIN, phi, N, GEMM_PLAIN, m + k * N * N, N, N, N, N, 0.0);
+        linalg_gemm_reference_f64(next, N, GEMM_PLAIN, phi, N, GEMM_PLAIN, m + k * N * N, N, N, N,
+                                  N, 0.0);
         memcpy(phi, next, sizeof phi);
         assert_near(exp(log_norm[k]) / spectral_norm(phi, scratch, N, N), 1.0, 1e-12);
     }

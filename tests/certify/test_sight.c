@@ -224,8 +224,8 @@ static void the_bound_of_a_row_is_below_that_of_the_plan(void **state)
     // To first order: e_{k+1} = M_k e_k + c2 d eps_k.
     double e[N] = {0}, next[N];
     for (int k = 0; k < STEPS; k++) {
-        gemm_reference_f64(next, 1, GEMM_PLAIN, path->transition + (size_t)k * N * N, N, GEMM_PLAIN,
-                           e, 1, N, 1, N, 0.0);
+        linalg_gemm_reference_f64(next, 1, GEMM_PLAIN, path->transition + (size_t)k * N * N, N,
+                                  GEMM_PLAIN, e, 1, N, 1, N, 0.0);
         for (int i = 0; i < N; i++)
             e[i] = next[i] + path->step[k].c2 * path->mismatch[(size_t)k * N + i];
     }

@@ -109,10 +109,10 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_ok(certify_study(&rest, race, policy, &options));
     assert_int_equal(rest.resumed, 1);
     assert_int_equal(rest.count, 3); // two seeds, and one more number of steps
-    assert_same_record(&first.records[0], study_record(&rest, tasks[0], STEPS, 0));
+    assert_same_record(&first.records[0], certify_study_record(&rest, tasks[0], STEPS, 0));
     static const int jobs[][2] = {{STEPS, 0}, {STEPS, 1}, {2, 0}};
     for (int i = 0; i < 3; i++) {
-        const CertifyRecord *record = study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
+        const CertifyRecord *record = certify_study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
         assert_non_null(record);
         FacetPlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
         assert_true(record->plan.ltv.value == plan.ltv.value && record->plan.ltv.step == -1);
@@ -161,11 +161,11 @@ static void policies_have_names_of_their_own(void **state)
     FacetPolicy *other;
     char first[24], second[24];
     assert_ok(facet_policy_load(&other, "policy"));
-    study_policy_name(first, policy);
-    study_policy_name(second, other);
+    certify_study_policy_name(first, policy);
+    certify_study_policy_name(second, other);
     assert_string_equal(first, second);
     other->params[0][5] += 1e-6f;
-    study_policy_name(second, other);
+    certify_study_policy_name(second, other);
     assert_string_not_equal(first, second);
     facet_policy_destroy(other);
 }

@@ -1,7 +1,7 @@
 // The exported ONNX models: an independent reader in numpy agrees with the networks in C, row by
 // row and over a whole plan; what cannot be exported is refused and leaves the file as it was.
 #include "diffusion/score_pass.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "export/onnx.h"
 #include "policy/policies.h"
 #include "program/program.h"
@@ -57,8 +57,8 @@ static void encode(float *features, float *inputs, const Encoder *encoder, const
     assert_ok(encoder_work_create(&work, encoder, count, 1, false));
     encoder_load(work, params, NULL);
     for (int i = 0; i < count; i++) {
-        image_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, config->shrink);
-        image_input(inputs + i * 3 * pixels, small, pixels, image_jitter_none());
+        frame_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, config->shrink);
+        frame_input(inputs + i * 3 * pixels, small, pixels, frame_jitter_none());
     }
     encoder_forward(features, work, inputs, count, NULL);
     encoder_work_free(work);

@@ -34,12 +34,13 @@ static void test_matches_reference(void **state)
             int ldc = n + 1;
             fill((uint64_t)(8 * shape + variant));
             if (!accumulate) fc[0] = NAN, dc[0] = (double)NAN;
-            gemm_f32(fc, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k, accumulate ? 1.0f : 0.0f);
-            gemm_f64(dc, ldc, op_a, da, lda, op_b, db, ldb, m, n, k, accumulate ? 0.5 : 0.0);
-            gemm_reference_f32(fr, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k,
-                               accumulate ? 1.0f : 0.0f);
-            gemm_reference_f64(dr, ldc, op_a, da, lda, op_b, db, ldb, m, n, k,
-                               accumulate ? 0.5 : 0.0);
+            linalg_gemm_f32(fc, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k,
+                            accumulate ? 1.0f : 0.0f);
+            linalg_gemm_f64(dc, ldc, op_a, da, lda, op_b, db, ldb, m, n, k, accumulate ? 0.5 : 0.0);
+            linalg_gemm_reference_f32(fr, ldc, op_a, fa, lda, op_b, fb, ldb, m, n, k,
+                                      accumulate ? 1.0f : 0.0f);
+            linalg_gemm_reference_f64(dr, ldc, op_a, da, lda, op_b, db, ldb, m, n, k,
+                                      accumulate ? 0.5 : 0.0);
             for (int i = 0; i < m * ldc; i++) {
                 assert_near((double)fc[i], (double)fr[i], 2e-5);
                 assert_near(dc[i], dr[i], 1e-13 * 40);
@@ -53,7 +54,7 @@ static void test_leaves_gaps(void **state)
     (void)state;
     fill(99);
     float before = fc[5];
-    gemm_f32(fc, 6, GEMM_PLAIN, fa, 4, GEMM_PLAIN, fb, 5, 3, 5, 4, 0.0f);
+    linalg_gemm_f32(fc, 6, GEMM_PLAIN, fa, 4, GEMM_PLAIN, fb, 5, 3, 5, 4, 0.0f);
     assert_true(fc[5] == before);
 }
 

@@ -7,10 +7,10 @@
 #include "testing.h"
 
 #ifdef FACET_REAL_DOUBLE
-#define reference gemm_reference_f64
+#define reference linalg_gemm_reference_f64
 #define TOLERANCE 1e-12
 #else
-#define reference gemm_reference_f32
+#define reference linalg_gemm_reference_f32
 #define TOLERANCE 2e-4
 #endif
 

@@ -52,9 +52,9 @@ static void a_sampling_allocates_nothing(void **state)
         long before = allocations;
         assert_true(before > 0);
         for (int i = 0; i < 4; i++) {
-            const FacetPolicySampling how = {.steps = STEPS, .seed = (uint64_t)i, .path = path};
-            assert_ok(facet_policy_runner_sample(actions, runner, tasks, sees ? frames : NULL,
-                                                 PLANS, &how, i % 2 ? pool : NULL));
+            const FacetPolicySampling how = {.steps = STEPS, .seed = (uint64_t)i};
+            assert_ok(policy_runner_sample_path(actions, path, runner, tasks, sees ? frames : NULL,
+                                                PLANS, &how, i % 2 ? pool : NULL));
         }
         assert_int_equal(allocations, before);
         facet_policy_runner_destroy(runner);

@@ -1,18 +1,25 @@
 // Sampling from a policy: the same bits on any number of threads and in any company, composition
 // that is what its formula says, and questions a policy cannot answer.
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "policies.h"
 
-static FacetStatus sample(double *out, const FacetPolicy *policy, const char *const *names,
-                          int plans, FacetPolicySampling how, int threads)
+static FacetStatus sample_path(double *out, double *path, const FacetPolicy *policy,
+                               const char *const *names, int plans, FacetPolicySampling how,
+                               int threads)
 {
     FacetPool *pool;
     FacetFactorTask tasks[64];
     assert_ok(facet_pool_create(&pool, threads));
     for (int i = 0; i < plans; i++) tasks[i] = task_of(policy->space, names[i]);
-    FacetStatus status = facet_policy_sample(out, policy, tasks, plans, &how, pool);
+    FacetStatus status = policy_sample_path(out, path, policy, tasks, plans, &how, pool);
     facet_pool_destroy(pool);
     return status;
+}
+
+static FacetStatus sample(double *out, const FacetPolicy *policy, const char *const *names,
+                          int plans, FacetPolicySampling how, int threads)
+{
+    return sample_path(out, NULL, policy, names, plans, how, threads);
 }
 
 static void same_bits_on_any_thread_count_and_in_any_company(void **state)
@@ -125,8 +132,8 @@ static void frames_condition_the_plans(void **state)
     for (int i = 0; i < PLANS; i++) {
         tasks[i] = task_of(policy->space, i == 1 ? "b/*" : "a/s");
         z[2 * i] = tasks[i].value[0], z[2 * i + 1] = tasks[i].value[1];
-        image_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, 2);
-        image_input(input, small, TINY_FRAME / 12, image_jitter_none());
+        frame_shrink(small, frames + i * TINY_FRAME, TINY_WIDTH, TINY_HEIGHT, 2);
+        frame_input(input, small, TINY_FRAME / 12, frame_jitter_none());
         encoder_forward(features + i * FEATURES, work, input, 1, NULL);
         policy_noise(x + i * TINY_SIZE, policy, &how, policy_noise_number(policy, tasks, i));
     }
@@ -332,14 +339,13 @@ static void the_way_from_noise_ends_with_the_plan(void **state)
         FacetPolicySampling how = {.seed = 3};
         assert_int_equal(policy_sampling_steps(policy, &how), STEPS);
         assert_ok(sample(plain, policy, names, PLANS, how, 2));
-        how.path = path;
-        assert_ok(sample(out, policy, names, PLANS, how, 2));
+        assert_ok(sample_path(out, path, policy, names, PLANS, how, 2));
         assert_memory_equal(plain, out, sizeof out);
         assert_memory_equal(path + STEPS * PLANS * TINY_SIZE, out, sizeof out);
         // The noise does not depend on the steps that follow it.
         static double other[2 * PLANS * TINY_SIZE];
-        how = (FacetPolicySampling){.seed = 3, .steps = 1, .path = other};
-        assert_ok(sample(steps, policy, names, PLANS, how, 1));
+        how = (FacetPolicySampling){.seed = 3, .steps = 1};
+        assert_ok(sample_path(steps, other, policy, names, PLANS, how, 1));
         assert_memory_equal(other, path, sizeof out);
         assert_true(memcmp(path, path + PLANS * TINY_SIZE, sizeof out) != 0);
         facet_policy_destroy(policy);

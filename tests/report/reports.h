@@ -27,6 +27,7 @@ static inline Report *open_report(const FacetRace *race, const char *eval, const
                                .seed = 1};
     Report *report;
     assert_ok(report_open(&report, race, &setup));
+    assert_ok(report_fly_files(report));
     return report;
 }
 

@@ -15,6 +15,7 @@ static Report *open_gate(const FacetRace *race, const char *path)
                                .seed = 1};
     Report *report;
     assert_ok(report_open(&report, race, &setup));
+    assert_ok(report_fly_files(report));
     return report;
 }
 

@@ -290,6 +290,49 @@ static void numbers_that_are_none_become_null_with_a_message(void **state)
     scratch_end(&scratch);
 }
 
+static void assert_same_flight(const ReportFlight *a, const ReportFlight *b)
+{
+    assert_int_equal(a->flown, b->flown);
+    assert_int_equal(a->samples, b->samples);
+    assert_memory_equal(&a->result.flight, &b->result.flight, sizeof a->result.flight);
+    if (a->samples == 0) return;
+    size_t size = (size_t)a->samples * sizeof(double);
+    assert_memory_equal(a->positions, b->positions, 3 * size);
+    assert_memory_equal(a->attitudes, b->attitudes, 4 * size);
+    assert_memory_equal(a->speeds, b->speeds, size);
+}
+
+// Flights that were recorded before are taken as they are: nothing is flown again for them, and
+// they are the same as those that the report would fly.
+static void given_flights_stand_for_those_of_the_report(void **state)
+{
+    (void)state;
+    const ReportSetup setup = {.no_defaults = true, .version = "1", .command = "x", .seed = 1};
+    Report *own = open_report(race, NULL, NULL), *given;
+    FacetPlanner expert = facet_race_expert();
+    FacetCourseTask tasks[32];
+    ReportFlight flights[32] = {{0}};
+    assert_true(facet_race_task_max(race) <= 32);
+    int count = facet_race_feasible_tasks(tasks, race), last = count - 1;
+    assert_true(count > 1);
+    assert_ok(report_fly(flights, race, &expert, tasks, count, 1, NULL));
+    assert_true(flights[last].samples > 10);
+    flights[last].speeds[0] += 1.0; // what a flight of the report's own would not have
+    assert_ok(report_open(&given, race, &setup));
+    report_give_flights(given, METHOD_EXPERT, flights, count);
+    assert_null(flights[0].positions);
+    assert_ok(report_fly_files(given));
+    for (int i = 0; i < last; i++)
+        assert_same_flight(report_flight(given, METHOD_EXPERT, tasks[i]),
+                           report_flight(own, METHOD_EXPERT, tasks[i]));
+    assert_near(report_flight(given, METHOD_EXPERT, tasks[last])->speeds[0],
+                report_flight(own, METHOD_EXPERT, tasks[last])->speeds[0] + 1.0, 1e-12);
+    assert_string_equal(given->origins[METHOD_EXPERT], "flights");
+    report_flights_free(flights, count);
+    report_close(given);
+    report_close(own);
+}
+
 static void a_file_that_is_not_json_is_one_line(void **state)
 {
     (void)state;
@@ -336,6 +379,7 @@ static void documents_of_odd_shapes_make_a_report(void **state)
             .files = {path, path, path, path}, .no_defaults = true, .version = "1", .command = "x"};
         Report *report;
         assert_ok(report_open(&report, race, &setup));
+        assert_ok(report_fly_files(report));
         Json *document = report_document(report), *again = read_again(document);
         json_free(again);
         json_free(document);
@@ -348,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_expert_flies_without_any_file),
+        cmocka_unit_test(given_flights_stand_for_those_of_the_report),
         cmocka_unit_test(plans_of_a_file_fly_as_they_did),
         cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(tables_have_the_numbers_of_the_file),

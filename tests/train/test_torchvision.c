@@ -1,7 +1,7 @@
 // torchvision's weights: the last stage's activations against PyTorch (torchvision.safetensors,
 // made by make_torchvision_reference.py), and the files that are refused.
 #include "base/safetensors.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "encoder/parts.h"
 #include "testing.h"
 #include "train/torchvision.h"
@@ -45,7 +45,7 @@ static void test_last_stage(void **state)
     float *params = block_of(encoder);
     assert_ok(encoder_read_torchvision(params, encoder, WEIGHTS));
     for (int i = 0; i < HEIGHT * WIDTH * 3; i++) rgb[i] = (uint8_t)((37 * i + i / 7) % 256);
-    image_input(input, rgb, HEIGHT * WIDTH, image_jitter_none());
+    frame_input(input, rgb, HEIGHT * WIDTH, frame_jitter_none());
     encoder_load(work, params, pool);
     encoder_forward(features, work, input, 1, pool);
     ImageShape s = encoder_last(encoder);

@@ -344,12 +344,11 @@ Json *json_from_numbers(const double *values, int count, int decimals)
     return node;
 }
 
-char *json_text(const Json *document) { return required(cJSON_Print(document)); }
 char *json_line(const Json *document) { return required(cJSON_PrintUnformatted(document)); }
 
 FacetStatus json_write(Json *document, const char *path)
 {
-    char *text = json_text(document);
+    char *text = required(cJSON_Print(document));
     json_free(document);
     size_t length = strlen(text);
     text[length] = '\n'; // in place of the terminating zero: the file ends with a newline

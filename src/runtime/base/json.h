@@ -75,9 +75,8 @@ Json *json_from_vec3(FacetVec3 v);
 // JsonRef cannot look into it. Non-finite becomes null.
 Json *json_from_numbers(const double *values, int count, int decimals);
 
-// The text of a document; the caller frees it.
-char *json_text(const Json *document);
-char *json_line(const Json *document); // without line breaks
+// The text of a document without line breaks; the caller frees it.
+char *json_line(const Json *document);
 
 // Writes a document to a file, atomically, and frees it whatever happens.
 FacetStatus json_write(Json *document, const char *path);

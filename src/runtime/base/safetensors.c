@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -285,12 +284,6 @@ void safetensors_free(Safetensors *file)
 }
 
 int safetensors_count(const Safetensors *file) { return file->count; }
-
-const StoredTensor *safetensors_at(const Safetensors *file, int index)
-{
-    assert(index >= 0 && index < file->count && "the file has this tensor");
-    return &file->tensors[index];
-}
 
 const StoredTensor *safetensors_find(const Safetensors *file, const char *name)
 {

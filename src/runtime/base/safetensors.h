@@ -49,7 +49,6 @@ FacetStatus safetensors_read(Safetensors **file, const char *path);
 void safetensors_free(Safetensors *file);
 
 int safetensors_count(const Safetensors *file);
-const StoredTensor *safetensors_at(const Safetensors *file, int index); // in the file's order
 const StoredTensor *safetensors_find(const Safetensors *file, const char *name); // or NULL
 
 // A text of the metadata, or NULL. It lives as long as the file.

@@ -8,8 +8,8 @@
 FacetStatus track_load(FacetTrack *track, const char *file, const FacetCourse *course);
 
 // Whether the motion crosses the gate's plane along its normal, and where in [0, 1].
-bool passage_crossed(double *fraction, const FacetCourseGate *gate, FacetVec3 before,
-                     FacetVec3 after);
+bool course_crossed(double *fraction, const FacetCourseGate *gate, FacetVec3 before,
+                    FacetVec3 after);
 
 // A plane crossed farther from the centre than this is not an attempt at the gate.
 #define PASSAGE_CAPTURE_RADIUS 2.5 // m

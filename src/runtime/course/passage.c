@@ -16,8 +16,8 @@ FacetReferee referee_make(const FacetTrack *track, double half_width)
     return referee;
 }
 
-bool passage_crossed(double *fraction, const FacetCourseGate *gate, FacetVec3 before,
-                     FacetVec3 after)
+bool course_crossed(double *fraction, const FacetCourseGate *gate, FacetVec3 before,
+                    FacetVec3 after)
 {
     double d0 = vec3_dot(gate->normal, vec3_sub(before, gate->center));
     double d1 = vec3_dot(gate->normal, vec3_sub(after, gate->center));
@@ -32,7 +32,7 @@ static bool settle(FacetReferee *referee, int index, double reach, FacetVec3 bef
 {
     const FacetCourseGate *gate = &referee->track->gates[index];
     double fraction;
-    if (!passage_crossed(&fraction, gate, before, after)) return false;
+    if (!course_crossed(&fraction, gate, before, after)) return false;
     double miss = vec3_distance(vec3_lerp(before, after, fraction), gate->center);
     if (miss > reach) return false;
     referee->gates[index] = (FacetPassage){

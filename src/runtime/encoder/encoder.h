@@ -77,7 +77,7 @@ void encoder_work_free(EncoderWork *work);
 // Takes the parameters, a block of the encoder's table: packs the weights, and keeps the pointer.
 void encoder_load(EncoderWork *work, const Real *params, FacetPool *pool);
 
-// features [images][features] from inputs [images][height][width][3] (encoder/image.h).
+// features [images][features] from inputs [images][height][width][3] (encoder/frame.h).
 void encoder_forward(Real *features, EncoderWork *work, const Real *inputs, int images,
                      FacetPool *pool);
 

@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "course/course.h"
 #include "math/geometry.h"
-#include "nn/real.h"
 #include "rules.h"
 
 void facet_flight_record(FacetFlightTrace *trace, const FacetFlightRun *run)

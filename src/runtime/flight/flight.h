@@ -10,6 +10,9 @@ FacetVec3 gust_next(FacetVec3 wind, const FacetGusts *gusts, double interval, Fa
 // The share of a half-width within which the expert wants to cross: the rest is its reserve.
 #define EXPERT_RESERVE 0.25
 
+// Goes up with every change of the search that can change a speed.
+enum { EXPERT_SEARCH_VERSION = 1 };
+
 // The highest feasible speed of one task: candidates from the slowest up, then bisection.
 FacetSpeedCell expert_search(const FacetFlightSetup *setup, double speed_min, double speed_max);
 

@@ -28,7 +28,7 @@ static void list_settings(Setting settings[SETTINGS], EncoderConfig *config)
     memcpy(settings, all, sizeof all);
 }
 
-Json *encoder_to_json(const EncoderConfig *config)
+Json *policy_encoder_to_json(const EncoderConfig *config)
 {
     EncoderConfig copy = *config;
     Setting settings[SETTINGS];
@@ -70,7 +70,7 @@ static FacetStatus read_stages(int *stages, int out[ENCODER_STAGES_MAX], const J
     return status_ok();
 }
 
-FacetStatus encoder_from_json(EncoderConfig *config, const JsonRef *root)
+FacetStatus policy_encoder_from_json(EncoderConfig *config, const JsonRef *root)
 {
     Setting settings[SETTINGS];
     JsonRef at;

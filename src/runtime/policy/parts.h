@@ -65,9 +65,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format);
 void policy_sources(TensorSource *sources, const TensorTable *table, const float *params,
                     TensorType type, const char *prefix);
 
-// Whether the file has such a block, and reads it back.
-FacetStatus policy_expect_block(const TensorTable *table, const Safetensors *file,
-                                const char *prefix);
+// Reads such a block back.
 FacetStatus policy_read_block(float *params, const TensorTable *table, const Safetensors *file,
                               const char *prefix);
 
@@ -80,7 +78,7 @@ float *policy_block(const TensorTable *table);
 
 // ---- An encoder's settings (encoder_json.c) ----------------------------------------------------
 
-Json *encoder_to_json(const EncoderConfig *config);
-FacetStatus encoder_from_json(EncoderConfig *config, const JsonRef *root);
+Json *policy_encoder_to_json(const EncoderConfig *config);
+FacetStatus policy_encoder_from_json(EncoderConfig *config, const JsonRef *root);
 
 #endif

@@ -116,7 +116,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format)
     set_number(metadata, "sample_steps", policy->default_steps);
     set_number(metadata, "sample_temperature", policy->temperature);
     if (policy->encoder)
-        set_json(metadata, "encoder", encoder_to_json(encoder_config(policy->encoder)));
+        set_json(metadata, "encoder", policy_encoder_to_json(encoder_config(policy->encoder)));
     set_record(metadata, &policy->record, facet_factor_count(policy->space), policy->encoder);
     return metadata;
 }
@@ -359,7 +359,7 @@ static FacetStatus get_encoder(FacetPolicy *policy, const Facts *facts)
     EncoderConfig config;
     if (!safetensors_metadata(facts->file, "encoder")) return status_ok();
     FacetStatus status = get_json(&document, &root, source, facts, "encoder");
-    if (status.ok) status = encoder_from_json(&config, &root);
+    if (status.ok) status = policy_encoder_from_json(&config, &root);
     json_free(document);
     if (!status.ok) return status;
     status = encoder_create(&policy->encoder, config);
@@ -420,7 +420,8 @@ void policy_sources(TensorSource *sources, const TensorTable *table, const float
     }
 }
 
-FacetStatus policy_expect_block(const TensorTable *table, const Safetensors *file,
+// Whether the file has a block of these tensors.
+static FacetStatus expect_block(const TensorTable *table, const Safetensors *file,
                                 const char *prefix)
 {
     for (int i = 0; i < table->count; i++) {
@@ -457,10 +458,9 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
     char prefix[SAFETENSORS_NAME_SIZE];
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
-        TRY(policy_expect_block(&policy->net->table, file, prefix));
+        TRY(expect_block(&policy->net->table, file, prefix));
     }
-    if (policy->encoder)
-        TRY(policy_expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
+    if (policy->encoder) TRY(expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
     int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
         return status_fail(FACET_BAD_FILE,

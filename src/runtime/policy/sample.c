@@ -42,13 +42,14 @@ struct FacetPolicyRunner {
     float *inputs, *outputs; // [NETWORK_ROWS][size]
 };
 
-// One call of facet_policy_runner_sample.
+// One call of policy_runner_sample_path.
 typedef struct Sampling {
     FacetPolicyRunner *runner;
     const FacetPolicySampling *how;
     const FacetFactorTask *tasks; // [plans]
     const uint8_t *frames;        // [plans] of a policy that sees
     int plans;
+    double *path; // [steps + 1][plans][T][D], or NULL
     FacetPool *pool;
 } Sampling;
 
@@ -176,7 +177,7 @@ static void to_actions(double *actions, const FacetPolicyRunner *r, int plans)
 static void record_path(const Sampling *s, int step, int first, int plans)
 {
     size_t at = (size_t)step * (size_t)s->plans + (size_t)first;
-    if (s->how->path) to_actions(s->how->path + at * (size_t)s->runner->size, s->runner, plans);
+    if (s->path) to_actions(s->path + at * (size_t)s->runner->size, s->runner, plans);
 }
 
 static const uint8_t *frame_of(const Sampling *s, int plan)
@@ -346,9 +347,9 @@ void facet_policy_runner_destroy(FacetPolicyRunner *runner)
     free(runner);
 }
 
-FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runner,
-                                       const FacetFactorTask *tasks, const uint8_t *frames,
-                                       int plans, const FacetPolicySampling *how, FacetPool *pool)
+FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
+                                      const FacetFactorTask *tasks, const uint8_t *frames,
+                                      int plans, const FacetPolicySampling *how, FacetPool *pool)
 {
     const FacetPolicy *policy = runner->policy;
     TRY(check(policy, tasks, frames, plans, how));
@@ -356,7 +357,7 @@ FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runne
         return status_fail(FACET_BAD_ARGUMENT, "expected a pool of at most %d threads, found %d",
                            runner->threads, facet_pool_threads(pool));
     TRY(plan_steps(&runner->plan, policy, how));
-    const Sampling sampling = {runner, how, tasks, frames, plans, pool};
+    const Sampling sampling = {runner, how, tasks, frames, plans, path, pool};
     for (int first = 0; first < plans; first += runner->room) {
         int left = plans - first;
         TRY(sample_batch(actions, &sampling, first, left < runner->room ? left : runner->room));
@@ -364,16 +365,30 @@ FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runne
     return status_ok();
 }
 
-FacetStatus facet_policy_sample(double *actions, const FacetPolicy *policy,
-                                const FacetFactorTask *tasks, int plans,
-                                const FacetPolicySampling *sampling, FacetPool *pool)
+FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runner,
+                                       const FacetFactorTask *tasks, const uint8_t *frames,
+                                       int plans, const FacetPolicySampling *how, FacetPool *pool)
+{
+    return policy_runner_sample_path(actions, NULL, runner, tasks, frames, plans, how, pool);
+}
+
+FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy *policy,
+                               const FacetFactorTask *tasks, int plans,
+                               const FacetPolicySampling *sampling, FacetPool *pool)
 {
     if (plans < 1) return status_ok();
     TRY(check(policy, tasks, NULL, plans, sampling));
     FacetPolicyRunner *runner;
     TRY(facet_policy_runner_create(&runner, policy, plans, facet_pool_threads(pool)));
     FacetStatus status =
-        facet_policy_runner_sample(actions, runner, tasks, NULL, plans, sampling, pool);
+        policy_runner_sample_path(actions, path, runner, tasks, NULL, plans, sampling, pool);
     facet_policy_runner_destroy(runner);
     return status;
+}
+
+FacetStatus facet_policy_sample(double *actions, const FacetPolicy *policy,
+                                const FacetFactorTask *tasks, int plans,
+                                const FacetPolicySampling *sampling, FacetPool *pool)
+{
+    return policy_sample_path(actions, NULL, policy, tasks, plans, sampling, pool);
 }

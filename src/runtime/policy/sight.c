@@ -1,7 +1,7 @@
 // What a policy sees (see policy/sight.h).
 #include "policy/sight.h"
 
-#include "encoder/image.h"
+#include "encoder/frame.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,9 +61,9 @@ static void frame_task(void *context, int index, int worker)
     const EncoderConfig *c = encoder_config(s->encoder);
     int pixels = c->height * c->width;
     size_t at = (size_t)index * (size_t)pixels * 3, area = (size_t)(c->shrink * c->shrink);
-    image_shrink(s->shrunk + at, frames->frames + at * area, c->width * c->shrink,
+    frame_shrink(s->shrunk + at, frames->frames + at * area, c->width * c->shrink,
                  c->height * c->shrink, c->shrink);
-    image_input(s->inputs + at, s->shrunk + at, pixels, image_jitter_none());
+    frame_input(s->inputs + at, s->shrunk + at, pixels, frame_jitter_none());
 }
 
 void sight_features(float *features, Sight *sight, const uint8_t *frames, int count,

@@ -1,6 +1,7 @@
 // The certificate of one plan, and the tube (see facet/certify.h).
 #include "certify/ltv.h"
 #include "certify/path.h"
+#include "paper/paper.h"
 #include "policy/parts.h"
 
 #include <assert.h>
@@ -170,7 +171,7 @@ const DenoisingPath *certifier_path(const FacetCertifier *certifier) { return ce
 
 FacetTubeConstants facet_tube_paper_constants(void)
 {
-    return (FacetTubeConstants){0.9, 0.05, 0.01};
+    return (FacetTubeConstants){paper_constants.lambda, paper_constants.b_kappa, paper_constants.w};
 }
 
 double facet_tube_radius(FacetTubeConstants constants, double command)

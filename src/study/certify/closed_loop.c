@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "certify/crossing.h"
-#include "gate/approach.h"
 #include "linalg/gemm.h"
 #include "math/geometry.h"
 #include "policy/normalizer.h"
@@ -160,7 +159,7 @@ static bool fill_a(double *a, const Loop *loop, int k)
         project(unit, mark);
         for (int i = 0; i < N; i++) pi[i][j] = unit[i];
     }
-    gemm_f64(a, N, GEMM_PLAIN, by_state[0], N, GEMM_PLAIN, pi[0], N, N, N, N, 0.0);
+    linalg_gemm_f64(a, N, GEMM_PLAIN, by_state[0], N, GEMM_PLAIN, pi[0], N, N, N, N, 0.0);
     return whole;
 }
 

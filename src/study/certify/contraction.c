@@ -54,8 +54,8 @@ static void transpose(double *out, const double *in, int rows, int columns)
 static void multiply(double *out, GemmOp op_a, const double *a, GemmOp op_b, const double *b, int m,
                      int n, int k)
 {
-    gemm_f64(out, n, op_a, a, op_a == GEMM_PLAIN ? k : m, op_b, b, op_b == GEMM_PLAIN ? n : k, m, n,
-             k, 0.0);
+    linalg_gemm_f64(out, n, op_a, a, op_a == GEMM_PLAIN ? k : m, op_b, b,
+                    op_b == GEMM_PLAIN ? n : k, m, n, k, 0.0);
 }
 
 static double largest(const double *symmetric, int n)

@@ -1,10 +1,9 @@
-// The gate-wise certificate (see certify/crossing_radius.h).
+// The gate-wise certificate (see certify/crossing.h).
 #include "certify/crossing.h"
 
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "gate/approach.h"
 #include "linalg/gemm.h"
 #include "math/geometry.h"
 #include "policy/normalizer.h"
@@ -217,9 +216,9 @@ void crossing_radius(CrossingRadius *out, const CrossingSensitivity *sensitivity
                 support[g][d] += weight * eps[k] * sqrt(fmax(square, 0.0));
             }
         }
-        gemm_f64(next[0], PLAN_SIZE, GEMM_PLAIN, now[0], PLAN_SIZE, GEMM_PLAIN,
-                 m + (size_t)k * PLAN_SIZE * PLAN_SIZE, PLAN_SIZE, 2 * gates, PLAN_SIZE, PLAN_SIZE,
-                 0.0);
+        linalg_gemm_f64(next[0], PLAN_SIZE, GEMM_PLAIN, now[0], PLAN_SIZE, GEMM_PLAIN,
+                        m + (size_t)k * PLAN_SIZE * PLAN_SIZE, PLAN_SIZE, 2 * gates, PLAN_SIZE,
+                        PLAN_SIZE, 0.0);
         for (int i = 0; i < 2 * gates; i++)
             for (int j = 0; j < PLAN_SIZE; j++) now[i][j] = next[i][j];
     }
@@ -249,8 +248,8 @@ void crossing_shift(double (*shift)[2], const CrossingSensitivity *sensitivity, 
     double change[PLAN_SIZE] = {0.0}, next[PLAN_SIZE];
     for (int k = 0; k < steps; k++) {
         const double *d = d_eps + (size_t)k * PLAN_SIZE;
-        gemm_f64(next, 1, GEMM_PLAIN, m + (size_t)k * PLAN_SIZE * PLAN_SIZE, PLAN_SIZE, GEMM_PLAIN,
-                 change, 1, PLAN_SIZE, 1, PLAN_SIZE, 0.0);
+        linalg_gemm_f64(next, 1, GEMM_PLAIN, m + (size_t)k * PLAN_SIZE * PLAN_SIZE, PLAN_SIZE,
+                        GEMM_PLAIN, change, 1, PLAN_SIZE, 1, PLAN_SIZE, 0.0);
         for (int j = 0; j < PLAN_SIZE; j++) change[j] = next[j] + c2[k] * d[j];
     }
     crossing_predict(shift, sensitivity, change);

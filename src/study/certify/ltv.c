@@ -20,8 +20,9 @@ void ltv_log_norms(double *log_norm, const double *transition, double *scratch, 
     // p is P_k / exp(2 scale), with norm 1.
     for (int k = steps - 1; k >= 0; k--) {
         const double *m = transition + (size_t)k * square;
-        gemm_f64(pm, size, GEMM_PLAIN, p, size, GEMM_PLAIN, m, size, size, size, size, 0.0);
-        gemm_f64(p, size, GEMM_TRANSPOSED, m, size, GEMM_PLAIN, pm, size, size, size, size, 0.0);
+        linalg_gemm_f64(pm, size, GEMM_PLAIN, p, size, GEMM_PLAIN, m, size, size, size, size, 0.0);
+        linalg_gemm_f64(p, size, GEMM_TRANSPOSED, m, size, GEMM_PLAIN, pm, size, size, size, size,
+                        0.0);
         double largest = symmetric_largest(p, work, size);
         scale += 0.5 * log(largest);
         log_norm[k] = scale;
@@ -70,7 +71,7 @@ FacetCertifyBound ltv_rows_bound(const DenoisingPath *path, double *scratch, int
     for (int k = path->steps - 1; k >= 0; k--) {
         add(&bound, k, path->step[k].c2, scale, path->step[k].mismatch);
         const double *m = path->transition + (size_t)k * square;
-        gemm_f64(next, n, GEMM_PLAIN, s, n, GEMM_PLAIN, m, n, rows, n, n, 0.0);
+        linalg_gemm_f64(next, n, GEMM_PLAIN, s, n, GEMM_PLAIN, m, n, rows, n, n, 0.0);
         double norm = spectral_norm(next, work, rows, n);
         if (norm <= 0.0) return bound; // nothing before this step matters
         for (size_t i = 0; i < size; i++) s[i] = next[i] / norm;
@@ -87,7 +88,7 @@ double ltv_linear(const DenoisingPath *path, double *scratch)
     for (int k = 0; k < path->steps; k++) {
         const double *m = path->transition + (size_t)k * n * n;
         const double *d = path->mismatch + (size_t)k * n;
-        gemm_f64(next, 1, GEMM_PLAIN, m, n, GEMM_PLAIN, e, 1, n, 1, n, 0.0);
+        linalg_gemm_f64(next, 1, GEMM_PLAIN, m, n, GEMM_PLAIN, e, 1, n, 1, n, 0.0);
         for (int i = 0; i < n; i++) e[i] = next[i] + path->step[k].c2 * d[i];
     }
     for (int i = 0; i < n; i++) sum += e[i] * e[i];

@@ -254,7 +254,8 @@ static FacetStatus read_pace(PaceRecord *paced, const JsonRef *object)
     return read_check(&paced->check, &at);
 }
 
-FacetStatus record_from_json(CertifyRecord *record, const JsonRef *at, const FacetCourse *course)
+static FacetStatus record_from_json(CertifyRecord *record, const JsonRef *at,
+                                    const FacetCourse *course)
 {
     char task[2 * FACET_COURSE_NAME_MAX + 2];
     *record = (CertifyRecord){0};

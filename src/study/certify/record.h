@@ -48,9 +48,8 @@ typedef struct CertifyRecord {
 // Whether every gate is certified, and there is one.
 bool gates_certified(const GateRecord *gates, int count);
 
-// A record as JSON, and back; the course gives the names.
+// A record as JSON; the course gives the names.
 Json *json_from_record(const CertifyRecord *record, const FacetCourse *course);
-FacetStatus record_from_json(CertifyRecord *record, const JsonRef *at, const FacetCourse *course);
 
 Json *json_from_check(const CrossingCheck *check);
 Json *json_from_loop(const ClosedLoop *loop);

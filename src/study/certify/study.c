@@ -195,8 +195,8 @@ static bool same_job(const CertifyRecord *record, FacetCourseTask task, int step
            record->steps == steps && record->turn == turn;
 }
 
-const CertifyRecord *study_record(const CertifyStudy *study, FacetCourseTask task, int steps,
-                                  int turn)
+const CertifyRecord *certify_study_record(const CertifyStudy *study, FacetCourseTask task,
+                                          int steps, int turn)
 {
     for (int i = 0; i < study->count; i++)
         if (same_job(&study->records[i], task, steps, turn)) return &study->records[i];
@@ -255,7 +255,7 @@ static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, con
     FacetStatus status = status_ok();
     for (int i = 0, steps = 0; i < count && status.ok; i++) {
         const Job *job = &jobs[i];
-        if (study_record(study, job->task, job->steps, job->turn)) continue;
+        if (certify_study_record(study, job->task, job->steps, job->turn)) continue;
         if (interrupt_requested()) {
             status =
                 options->state
@@ -317,7 +317,7 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
     if (status.ok) {
         long steps = 0;
         for (int i = 0; i < count; i++)
-            if (!study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
+            if (!certify_study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
                 steps += jobs[i].steps;
         FacetProgress *progress =
             facet_progress_begin("denoising steps", steps, options->quiet || steps == 0);
@@ -331,7 +331,7 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
 
 // ---- The policy as a whole ----------------------------------------------------------------------
 
-void study_policy_name(char out[24], const FacetPolicy *policy)
+void certify_study_policy_name(char out[24], const FacetPolicy *policy)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
     for (size_t i = 0; i < policy->net->table.size; i++) {
@@ -347,9 +347,9 @@ void study_policy_name(char out[24], const FacetPolicy *policy)
     snprintf(out, 24, "%016llx", (unsigned long long)hash);
 }
 
-FacetStatus study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
-                              const FacetPolicy *policy, int samples, uint64_t seed,
-                              FacetProgress *progress)
+FacetStatus certify_study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
+                                      const FacetPolicy *policy, int samples, uint64_t seed,
+                                      FacetProgress *progress)
 {
     size_t room = (size_t)facet_race_task_max(race);
     FacetCourseTask *all = calloc(room, sizeof *all);

@@ -38,16 +38,16 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
 void certify_study_free(CertifyStudy *study);
 
 // The record of a task, or NULL.
-const CertifyRecord *study_record(const CertifyStudy *study, FacetCourseTask task, int steps,
-                                  int turn);
+const CertifyRecord *certify_study_record(const CertifyStudy *study, FacetCourseTask task,
+                                          int steps, int turn);
 
 // Names a policy by its weights and settings, for CertifyOptions.study.
-void study_policy_name(char out[24], const FacetPolicy *policy);
+void certify_study_policy_name(char out[24], const FacetPolicy *policy);
 
 // The diagnostics of facet/certify.h on the expert's chunks of the race's training tasks: the
 // feasible ones that the policy was trained on.
-FacetStatus study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
-                              const FacetPolicy *policy, int samples, uint64_t seed,
-                              FacetProgress *progress);
+FacetStatus certify_study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
+                                      const FacetPolicy *policy, int samples, uint64_t seed,
+                                      FacetProgress *progress);
 
 #endif

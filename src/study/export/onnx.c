@@ -27,55 +27,56 @@ static void put_time_table(Graph *g, int steps, int width)
     for (int i = 0; i < steps; i++)
         time_embedding(table + (size_t)i * (size_t)width, width, &(float){(float)i}, 1, width,
                        false);
-    put_floats(g, "time", (int64_t[]){steps, width}, 2, table);
+    onnx_put_floats(g, "time", (int64_t[]){steps, width}, 2, table);
     free(table);
 }
 
 static void put_constants(Graph *g, const ScoreNet *net, const float *params, int steps)
 {
     const ScoreNetConfig *c = &net->config;
-    for (int i = 0; i < net->table.count; i++) put_tensor(g, &net->table.tensors[i], params, 1);
+    for (int i = 0; i < net->table.count; i++)
+        onnx_put_tensor(g, &net->table.tensors[i], params, 1);
     put_time_table(g, steps, c->time_width);
-    put_floats(g, "one", NULL, 0, &(float){1.0f});
-    put_floats(g, "two", NULL, 0, &(float){2.0f});
-    put_floats(g, "twenty", NULL, 0, &(float){20.0f});
-    put_whole(g, "time_axis", (int64_t[]){1}, 1, 1);
+    onnx_put_floats(g, "one", NULL, 0, &(float){1.0f});
+    onnx_put_floats(g, "two", NULL, 0, &(float){2.0f});
+    onnx_put_floats(g, "twenty", NULL, 0, &(float){20.0f});
+    onnx_put_whole(g, "time_axis", (int64_t[]){1}, 1, 1);
     for (int64_t i = 0; i < c->factors; i++) {
         char name[32];
         snprintf(name, sizeof name, "factor.%d", (int)i);
-        put_whole(g, name, &i, 1, 0);
+        onnx_put_whole(g, name, &i, 1, 0);
     }
     int64_t sizes[2 * SCORE_BLOCKS_MAX];
     for (int i = 0; i < 2 * c->blocks; i++) sizes[i] = c->channels;
-    put_whole(g, "film_sizes", sizes, 2 * c->blocks, 1);
+    onnx_put_whole(g, "film_sizes", sizes, 2 * c->blocks, 1);
 }
 
 // ---- Layers -------------------------------------------------------------------------------------
 
 static Name mish(Graph *g, Name x)
 {
-    Name two = name_of("two");
-    Name e = unary(g, "Exp", binary(g, "Min", x, name_of("twenty")));
-    Name n = binary(g, "Mul", e, binary(g, "Add", e, two));
-    return binary(g, "Mul", x, binary(g, "Div", n, binary(g, "Add", n, two)));
+    Name two = onnx_name("two");
+    Name e = onnx_unary(g, "Exp", onnx_binary(g, "Min", x, onnx_name("twenty")));
+    Name n = onnx_binary(g, "Mul", e, onnx_binary(g, "Add", e, two));
+    return onnx_binary(g, "Mul", x, onnx_binary(g, "Div", n, onnx_binary(g, "Add", n, two)));
 }
 
 // Between [rows, T, C] and [rows, C, T].
-static Name turn(Graph *g, Name x) { return transpose(g, x, (int64_t[]){0, 2, 1}, 3); }
+static Name turn(Graph *g, Name x) { return onnx_transpose(g, x, (int64_t[]){0, 2, 1}, 3); }
 
 static Name convolution(Graph *g, Name x, const char *layer)
 {
     const Attribute attributes[] = {
         {.name = "kernel_shape", .kind = KIND_INTS, .whole = {3}, .count = 1},
         {.name = "pads", .kind = KIND_INTS, .whole = {1, 1}, .count = 2}};
-    Name inputs[] = {turn(g, x), name_in(layer, "weight"), name_in(layer, "bias")};
-    return turn(g, node(g, "Conv", inputs, 3, attributes, 2));
+    Name inputs[] = {turn(g, x), onnx_name_in(layer, "weight"), onnx_name_in(layer, "bias")};
+    return turn(g, onnx_node(g, "Conv", inputs, 3, attributes, 2));
 }
 
 static Name gather(Graph *g, Name from, Name index, int axis)
 {
     const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {axis}, .count = 1};
-    return node(g, "Gather", (Name[]){from, index}, 2, &along, 1);
+    return onnx_node(g, "Gather", (Name[]){from, index}, 2, &along, 1);
 }
 
 // ---- The network --------------------------------------------------------------------------------
@@ -83,15 +84,17 @@ static Name gather(Graph *g, Name from, Name index, int axis)
 static Name concat(Graph *g, const Name *parts, int count)
 {
     const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {1}, .count = 1};
-    return node(g, "Concat", parts, count, &along, 1);
+    return onnx_node(g, "Concat", parts, count, &along, 1);
 }
 
 // The context, or what the factors' embeddings select of it.
 static Name context(Graph *g, const ScoreNetConfig *c, const Name *embeds)
 {
-    if (!score_selects(c)) return name_of("context");
-    Name select = binary(g, "MatMul", concat(g, embeds, c->factors), name_of("select.weight"));
-    return binary(g, "Mul", name_of("context"), binary(g, "Add", select, name_of("one")));
+    if (!score_selects(c)) return onnx_name("context");
+    Name select =
+        onnx_binary(g, "MatMul", concat(g, embeds, c->factors), onnx_name("select.weight"));
+    return onnx_binary(g, "Mul", onnx_name("context"),
+                       onnx_binary(g, "Add", select, onnx_name("one")));
 }
 
 static Name condition(Graph *g, const ScoreNetConfig *c)
@@ -99,16 +102,17 @@ static Name condition(Graph *g, const ScoreNetConfig *c)
     int count = 0;
     Name parts[INPUTS_MAX];
     g->scope = "cond";
-    parts[count++] = gather(g, name_of("time"), name_of("t"), 0);
+    parts[count++] = gather(g, onnx_name("time"), onnx_name("t"), 0);
     for (int i = 0; i < c->factors; i++) {
         char table[32], column[32];
         snprintf(table, sizeof table, "embed.%d", i);
         snprintf(column, sizeof column, "factor.%d", i);
-        parts[count++] = gather(g, name_of(table), gather(g, name_of("z"), name_of(column), 1), 0);
+        parts[count++] =
+            gather(g, onnx_name(table), gather(g, onnx_name("z"), onnx_name(column), 1), 0);
     }
     if (c->context) parts[count++] = context(g, c, parts + 1);
     Name in = concat(g, parts, count);
-    return mish(g, linear(g, mish(g, linear(g, in, "cond.0")), "cond.1"));
+    return mish(g, onnx_linear(g, mish(g, onnx_linear(g, in, "cond.0")), "cond.1"));
 }
 
 // Scale and shift of every block, [rows, 1, C] each.
@@ -116,19 +120,19 @@ static void films(Name out[2 * SCORE_BLOCKS_MAX], Graph *g, const ScoreNetConfig
 {
     Name c = condition(g, config);
     g->scope = "film";
-    Name both = binary(g, "Unsqueeze", linear(g, c, "film"), name_of("time_axis"));
+    Name both = onnx_binary(g, "Unsqueeze", onnx_linear(g, c, "film"), onnx_name("time_axis"));
     int count = 2 * config->blocks;
     for (int i = 0; i < count; i++)
         snprintf(out[i].text, sizeof out[i].text, "film/%s.%d", i % 2 ? "shift" : "scale", i / 2);
     const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {2}, .count = 1};
-    put_node(g, "Split", out, count, (Name[]){both, name_of("film_sizes")}, 2, &along, 1);
+    onnx_put_node(g, "Split", out, count, (Name[]){both, onnx_name("film_sizes")}, 2, &along, 1);
 }
 
 static Name unit(Graph *g, Name h, int block, int half)
 {
     char layer[32];
     snprintf(layer, sizeof layer, "block.%d.%d", block, half);
-    return mish(g, layer_norm(g, convolution(g, h, layer), layer));
+    return mish(g, onnx_layer_norm(g, convolution(g, h, layer), layer));
 }
 
 static void put_network(Graph *g, const ScoreNetConfig *c)
@@ -136,19 +140,19 @@ static void put_network(Graph *g, const ScoreNetConfig *c)
     Name film[2 * SCORE_BLOCKS_MAX];
     films(film, g, c);
     g->scope = "in";
-    Name h = binary(g, "Add", convolution(g, name_of("x"), "in"), name_of("position"));
+    Name h = onnx_binary(g, "Add", convolution(g, onnx_name("x"), "in"), onnx_name("position"));
     for (int l = 0; l < c->blocks; l++) {
         char scope[32];
         snprintf(scope, sizeof scope, "block.%d", l);
         g->scope = scope;
-        Name scale = binary(g, "Add", film[2 * l], name_of("one"));
-        Name u = binary(g, "Mul", unit(g, h, l, 0), scale);
-        u = binary(g, "Add", u, film[2 * l + 1]);
-        h = binary(g, "Add", h, unit(g, u, l, 1));
+        Name scale = onnx_binary(g, "Add", film[2 * l], onnx_name("one"));
+        Name u = onnx_binary(g, "Mul", unit(g, h, l, 0), scale);
+        u = onnx_binary(g, "Add", u, film[2 * l + 1]);
+        h = onnx_binary(g, "Add", h, unit(g, u, l, 1));
     }
     g->scope = "out";
-    Name out = convolution(g, mish(g, layer_norm(g, h, "out")), "out");
-    put_node(g, "Identity", (Name[]){name_of("prediction")}, 1, &out, 1, NULL, 0);
+    Name out = convolution(g, mish(g, onnx_layer_norm(g, h, "out")), "out");
+    onnx_put_node(g, "Identity", (Name[]){onnx_name("prediction")}, 1, &out, 1, NULL, 0);
 }
 
 // ---- The model ----------------------------------------------------------------------------------
@@ -168,17 +172,18 @@ static void put_score(Graph *g, const FacetPolicy *policy, const float *params)
              policy->schedule.steps - 1);
     put_network(g, c);
     put_constants(g, policy->net, params, policy->schedule.steps);
-    put_input(g, "x", "noisy chunks, normalised to [-1, 1]", TYPE_FLOAT, chunk, 2);
-    put_input(g, "t", steps, TYPE_INT64, NULL, 0);
+    onnx_put_input(g, "x", "noisy chunks, normalised to [-1, 1]", TYPE_FLOAT, chunk, 2);
+    onnx_put_input(g, "t", steps, TYPE_INT64, NULL, 0);
     if (c->factors)
-        put_input(g, "z",
-                  "value of each factor by its place in the metadata's factors; -1 is the null "
-                  "token",
-                  TYPE_INT64, &c->factors, 1);
+        onnx_put_input(
+            g, "z",
+            "value of each factor by its place in the metadata's factors; -1 is the null "
+            "token",
+            TYPE_INT64, &c->factors, 1);
     if (c->context)
-        put_input(g, "context", "features of the frame, from the encoder's model", TYPE_FLOAT,
-                  &c->context, 1);
-    put_output(g, "prediction", prediction_docs[policy->prediction], TYPE_FLOAT, chunk, 2);
+        onnx_put_input(g, "context", "features of the frame, from the encoder's model", TYPE_FLOAT,
+                       &c->context, 1);
+    onnx_put_output(g, "prediction", prediction_docs[policy->prediction], TYPE_FLOAT, chunk, 2);
 }
 
 static const char score_doc[] =
@@ -252,18 +257,18 @@ static FacetStatus export_score(const FacetPolicy *policy, const char *network, 
     Graph graph;
     TRY(find_network(&index, policy, network));
     TRY(check_size(&policy->net->table, path));
-    FacetStatus status = graph_begin(&graph, "score", score_doc, policy, network);
+    FacetStatus status = onnx_graph_begin(&graph, "score", score_doc, policy, network);
     if (status.ok) put_score(&graph, policy, policy->params[index]);
-    return graph_write(&graph, status, path);
+    return onnx_graph_write(&graph, status, path);
 }
 
 static FacetStatus export_encoder(const FacetPolicy *policy, const char *network, const char *path)
 {
     Graph graph;
     TRY(check_size(encoder_table(policy->encoder), path));
-    FacetStatus status = graph_begin(&graph, "encoder", onnx_encoder_doc, policy, network);
+    FacetStatus status = onnx_graph_begin(&graph, "encoder", onnx_encoder_doc, policy, network);
     if (status.ok) onnx_put_encoder(&graph, policy->encoder, policy->encoder_params);
-    return graph_write(&graph, status, path);
+    return onnx_graph_write(&graph, status, path);
 }
 
 static bool names_encoder(const FacetPolicy *policy, const char *network)

@@ -48,7 +48,7 @@ static void put_stem_bias(const Export *x)
         for (size_t i = 0; i < inputs; i++) sum += (double)(w[i * out + o] * pad[i % 3]);
         sums[o] = (float)sum;
     }
-    put_floats(x->graph, bias->name, (int64_t[]){(int64_t)out}, 1, sums);
+    onnx_put_floats(x->graph, bias->name, (int64_t[]){(int64_t)out}, 1, sums);
     free(sums);
 }
 
@@ -63,9 +63,9 @@ static void put_weights(const Export *x)
             put_stem_bias(x);
         else if (strncmp(tensor->name, "head.", 5) != 0 &&
                  (strcmp(part, "gamma") == 0 || strcmp(part, "beta") == 0))
-            put_floats(x->graph, tensor->name, channel, 4, x->params + tensor->offset);
+            onnx_put_floats(x->graph, tensor->name, channel, 4, x->params + tensor->offset);
         else
-            put_tensor(x->graph, tensor, x->params, 2);
+            onnx_put_tensor(x->graph, tensor, x->params, 2);
     }
 }
 
@@ -82,7 +82,7 @@ static void put_places(const Export *x, int height, int width)
             at[0] = width > 1 ? 2.0f * (float)u / (float)(width - 1) - 1.0f : 0.0f;
             at[1] = height > 1 ? 2.0f * (float)v / (float)(height - 1) - 1.0f : 0.0f;
         }
-    put_floats(x->graph, "places", (int64_t[]){(int64_t)pixels, 2}, 2, places);
+    onnx_put_floats(x->graph, "places", (int64_t[]){(int64_t)pixels, 2}, 2, places);
     free(places);
 }
 
@@ -91,9 +91,9 @@ static void put_group_constants(const Export *x)
     float ones[IMAGE_CHANNELS_MAX], zeros[IMAGE_CHANNELS_MAX];
     for (int i = 0; i < x->config->groups; i++) ones[i] = 1.0f, zeros[i] = 0.0f;
     const int64_t groups[] = {x->config->groups};
-    put_floats(x->graph, "ones", groups, 1, ones);
-    put_floats(x->graph, "zeros", groups, 1, zeros);
-    put_whole(x->graph, "grouped", (int64_t[]){0, groups[0], -1}, 3, 1);
+    onnx_put_floats(x->graph, "ones", groups, 1, ones);
+    onnx_put_floats(x->graph, "zeros", groups, 1, zeros);
+    onnx_put_whole(x->graph, "grouped", (int64_t[]){0, groups[0], -1}, 3, 1);
 }
 
 // ---- Layers -------------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ static Name convolution(const Export *x, Name image, const char *layer, int stri
         {.name = "kernel_shape", .kind = KIND_INTS, .whole = {side, side}, .count = 2},
         {.name = "pads", .kind = KIND_INTS, .whole = {pad, pad, pad, pad}, .count = 4},
         {.name = "strides", .kind = KIND_INTS, .whole = {stride, stride}, .count = 2}};
-    Name inputs[] = {image, name_in(layer, "weight"), name_in(layer, "bias")};
-    return node(x->graph, "Conv", inputs, x->config->groups ? 2 : 3, attributes, 3);
+    Name inputs[] = {image, onnx_name_in(layer, "weight"), onnx_name_in(layer, "bias")};
+    return onnx_node(x->graph, "Conv", inputs, x->config->groups ? 2 : 3, attributes, 3);
 }
 
 static Name norm(const Export *x, Name image, const char *layer)
@@ -117,11 +117,12 @@ static Name norm(const Export *x, Name image, const char *layer)
     Graph *g = x->graph;
     const Attribute epsilon = {.name = "epsilon", .kind = KIND_FLOAT, .real = 1e-5f};
     if (!x->config->groups) return image;
-    Name groups[] = {binary(g, "Reshape", image, name_of("grouped")), name_of("ones"),
-                     name_of("zeros")};
-    Name hat = node(g, "InstanceNormalization", groups, 3, &epsilon, 1);
-    hat = binary(g, "Reshape", hat, unary(g, "Shape", image));
-    return binary(g, "Add", binary(g, "Mul", hat, name_in(layer, "gamma")), name_in(layer, "beta"));
+    Name groups[] = {onnx_binary(g, "Reshape", image, onnx_name("grouped")), onnx_name("ones"),
+                     onnx_name("zeros")};
+    Name hat = onnx_node(g, "InstanceNormalization", groups, 3, &epsilon, 1);
+    hat = onnx_binary(g, "Reshape", hat, onnx_unary(g, "Shape", image));
+    return onnx_binary(g, "Add", onnx_binary(g, "Mul", hat, onnx_name_in(layer, "gamma")),
+                       onnx_name_in(layer, "beta"));
 }
 
 static Name unit(const Export *x, Name image, const char *layer, int stride)
@@ -138,25 +139,25 @@ static Name block(const Export *x, Name image, int stage, int number, int stride
     snprintf(layer, sizeof layer, "%s.skip", scope);
     Name skip = find(x, layer, "weight") ? unit(x, image, layer, stride) : image;
     snprintf(layer, sizeof layer, "%s.conv1", scope);
-    Name h = unary(g, "Relu", unit(x, image, layer, stride));
+    Name h = onnx_unary(g, "Relu", unit(x, image, layer, stride));
     snprintf(layer, sizeof layer, "%s.conv2", scope);
-    return unary(g, "Relu", binary(g, "Add", unit(x, h, layer, 1), skip));
+    return onnx_unary(g, "Relu", onnx_binary(g, "Add", unit(x, h, layer, 1), skip));
 }
 
 static Name stem(const Export *x)
 {
     Graph *g = x->graph;
-    Name image = name_of("image");
+    Name image = onnx_name("image");
     g->scope = "stem";
-    if (!x->config->groups) image = binary(g, "Sub", image, name_of("stem.pad"));
-    image = transpose(g, image, (int64_t[]){0, 3, 1, 2}, 4);
-    Name h = unary(g, "Relu", unit(x, image, "stem", x->config->stem_stride));
+    if (!x->config->groups) image = onnx_binary(g, "Sub", image, onnx_name("stem.pad"));
+    image = onnx_transpose(g, image, (int64_t[]){0, 3, 1, 2}, 4);
+    Name h = onnx_unary(g, "Relu", unit(x, image, "stem", x->config->stem_stride));
     if (!x->config->stem_pool) return h;
     const Attribute attributes[] = {
         {.name = "kernel_shape", .kind = KIND_INTS, .whole = {3, 3}, .count = 2},
         {.name = "pads", .kind = KIND_INTS, .whole = {1, 1, 1, 1}, .count = 4},
         {.name = "strides", .kind = KIND_INTS, .whole = {2, 2}, .count = 2}};
-    return node(g, "MaxPool", &h, 1, attributes, 3);
+    return onnx_node(g, "MaxPool", &h, 1, attributes, 3);
 }
 
 // Keypoints along u, keypoints along v, means, [rows, 3 C], and where the config says so the pixels
@@ -169,17 +170,18 @@ static Name head(const Export *x, Name h)
     const Attribute mean[] = {{.name = "axes", .kind = KIND_INTS, .whole = {2}, .count = 1},
                               {.name = "keepdims", .kind = KIND_INT, .whole = {0}, .count = 1}};
     const Attribute along = {.name = "axis", .kind = KIND_INT, .whole = {1}, .count = 1};
-    Name pixels = binary(g, "Reshape", h, name_of("flat_pixels")); // [rows, C, height width]
-    Name softmax = node(g, "Softmax", &pixels, 1, &last, 1);
-    Name places = binary(g, "MatMul", softmax, name_of("places"));
-    places = transpose(g, places, (int64_t[]){0, 2, 1}, 3);
-    Name parts[3] = {binary(g, "Reshape", places, name_of("flat")),
-                     node(g, "ReduceMean", &pixels, 1, mean, 2)};
+    Name pixels = onnx_binary(g, "Reshape", h, onnx_name("flat_pixels")); // [rows, C, height width]
+    Name softmax = onnx_node(g, "Softmax", &pixels, 1, &last, 1);
+    Name places = onnx_binary(g, "MatMul", softmax, onnx_name("places"));
+    places = onnx_transpose(g, places, (int64_t[]){0, 2, 1}, 3);
+    Name parts[3] = {onnx_binary(g, "Reshape", places, onnx_name("flat")),
+                     onnx_node(g, "ReduceMean", &pixels, 1, mean, 2)};
     if (x->config->flat)
-        parts[2] =
-            binary(g, "Reshape", transpose(g, h, (int64_t[]){0, 2, 3, 1}, 4), name_of("flat"));
-    Name y = linear(g, node(g, "Concat", parts, x->config->flat ? 3 : 2, &along, 1), "head");
-    return x->config->norm_features ? layer_norm(g, y, "head") : y;
+        parts[2] = onnx_binary(g, "Reshape", onnx_transpose(g, h, (int64_t[]){0, 2, 3, 1}, 4),
+                               onnx_name("flat"));
+    Name y =
+        onnx_linear(g, onnx_node(g, "Concat", parts, x->config->flat ? 3 : 2, &along, 1), "head");
+    return x->config->norm_features ? onnx_layer_norm(g, y, "head") : y;
 }
 
 void onnx_put_encoder(Graph *g, const Encoder *encoder, const float *params)
@@ -196,13 +198,13 @@ void onnx_put_encoder(Graph *g, const Encoder *encoder, const float *params)
         width = conv2d_side(width, 3, c->strides[s]);
     }
     Name features = head(&x, h);
-    put_node(g, "Identity", (Name[]){name_of("features")}, 1, &features, 1, NULL, 0);
+    onnx_put_node(g, "Identity", (Name[]){onnx_name("features")}, 1, &features, 1, NULL, 0);
     put_weights(&x);
     put_places(&x, height, width);
     if (c->groups) put_group_constants(&x);
-    put_whole(g, "flat_pixels", (int64_t[]){0, 0, -1}, 3, 1);
-    put_whole(g, "flat", (int64_t[]){0, -1}, 2, 1);
-    put_input(g, "image", "shrunk frames, (c / 255 - 0.5) / 0.25", TYPE_FLOAT,
-              (int[]){c->height, c->width, 3}, 3);
-    put_output(g, "features", "the context of the score network", TYPE_FLOAT, &c->features, 1);
+    onnx_put_whole(g, "flat_pixels", (int64_t[]){0, 0, -1}, 3, 1);
+    onnx_put_whole(g, "flat", (int64_t[]){0, -1}, 2, 1);
+    onnx_put_input(g, "image", "shrunk frames, (c / 255 - 0.5) / 0.25", TYPE_FLOAT,
+                   (int[]){c->height, c->width, 3}, 3);
+    onnx_put_output(g, "features", "the context of the score network", TYPE_FLOAT, &c->features, 1);
 }

@@ -105,14 +105,14 @@ enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
 enum { VALUE_NAME = 1, VALUE_TYPE = 2, VALUE_DOC = 3, VALUE_TENSOR = 1 };
 enum { TYPE_ELEMENT = 1, TYPE_SHAPE = 2, SHAPE_DIM = 1, DIM_VALUE = 1, DIM_PARAM = 2 };
 
-Name name_of(const char *text)
+Name onnx_name(const char *text)
 {
     Name name;
     snprintf(name.text, sizeof name.text, "%s", text);
     return name;
 }
 
-Name name_in(const char *scope, const char *part)
+Name onnx_name_in(const char *scope, const char *part)
 {
     Name name;
     snprintf(name.text, sizeof name.text, "%.40s.%.30s", scope, part);
@@ -130,8 +130,8 @@ static void put_attribute(OnnxBytes *bytes, const Attribute *a)
     message_end(bytes, start);
 }
 
-void put_node(Graph *g, const char *op, const Name *outputs, int output_count, const Name *inputs,
-              int input_count, const Attribute *attributes, int count)
+void onnx_put_node(Graph *g, const char *op, const Name *outputs, int output_count,
+                   const Name *inputs, int input_count, const Attribute *attributes, int count)
 {
     Name name;
     snprintf(name.text, sizeof name.text, "%.40s/%s.%d", g->scope, op, g->nodes);
@@ -145,33 +145,34 @@ void put_node(Graph *g, const char *op, const Name *outputs, int output_count, c
     g->nodes++;
 }
 
-Name node(Graph *g, const char *op, const Name *inputs, int input_count,
-          const Attribute *attributes, int count)
+Name onnx_node(Graph *g, const char *op, const Name *inputs, int input_count,
+               const Attribute *attributes, int count)
 {
     Name out;
     snprintf(out.text, sizeof out.text, "%.40s/%s.%d.out", g->scope, op, g->nodes);
-    put_node(g, op, &out, 1, inputs, input_count, attributes, count);
+    onnx_put_node(g, op, &out, 1, inputs, input_count, attributes, count);
     return out;
 }
 
-Name unary(Graph *g, const char *op, Name x) { return node(g, op, &x, 1, NULL, 0); }
+Name onnx_unary(Graph *g, const char *op, Name x) { return onnx_node(g, op, &x, 1, NULL, 0); }
 
-Name binary(Graph *g, const char *op, Name a, Name b)
+Name onnx_binary(Graph *g, const char *op, Name a, Name b)
 {
-    return node(g, op, (Name[]){a, b}, 2, NULL, 0);
+    return onnx_node(g, op, (Name[]){a, b}, 2, NULL, 0);
 }
 
-Name transpose(Graph *g, Name x, const int64_t *order, int rank)
+Name onnx_transpose(Graph *g, Name x, const int64_t *order, int rank)
 {
     Attribute perm = {.name = "perm", .kind = KIND_INTS, .count = rank};
     for (int i = 0; i < rank; i++) perm.whole[i] = order[i];
-    return node(g, "Transpose", &x, 1, &perm, 1);
+    return onnx_node(g, "Transpose", &x, 1, &perm, 1);
 }
 
-Name linear(Graph *g, Name x, const char *layer)
+Name onnx_linear(Graph *g, Name x, const char *layer)
 {
-    return node(g, "Gemm", (Name[]){x, name_in(layer, "weight"), name_in(layer, "bias")}, 3, NULL,
-                0);
+    return onnx_node(g, "Gemm",
+                     (Name[]){x, onnx_name_in(layer, "weight"), onnx_name_in(layer, "bias")}, 3,
+                     NULL, 0);
 }
 
 // Begins a constant; its numbers follow as `size` raw bytes, little-endian.
@@ -187,7 +188,7 @@ static size_t constant_begin(OnnxBytes *bytes, const char *name, int type, const
     return start;
 }
 
-void put_floats(Graph *g, const char *name, const int64_t *shape, int rank, const float *data)
+void onnx_put_floats(Graph *g, const char *name, const int64_t *shape, int rank, const float *data)
 {
     size_t size = sizeof *data;
     for (int i = 0; i < rank; i++) size *= (size_t)shape[i];
@@ -196,7 +197,7 @@ void put_floats(Graph *g, const char *name, const int64_t *shape, int rank, cons
     message_end(&g->bytes, start);
 }
 
-void put_whole(Graph *g, const char *name, const int64_t *values, int count, int rank)
+void onnx_put_whole(Graph *g, const char *name, const int64_t *values, int count, int rank)
 {
     size_t size = (size_t)count * sizeof *values;
     size_t start = constant_begin(&g->bytes, name, TYPE_INT64, (int64_t[]){count}, rank, size);
@@ -223,7 +224,7 @@ static void put_kernel(Graph *g, const Tensor *tensor, const float *w, int axes)
     message_end(&g->bytes, start);
 }
 
-void put_tensor(Graph *g, const Tensor *tensor, const float *params, int axes)
+void onnx_put_tensor(Graph *g, const Tensor *tensor, const float *params, int axes)
 {
     const float *data = params + tensor->offset;
     const int64_t shape[TENSOR_RANK_MAX] = {tensor->shape[0], tensor->shape[1], tensor->shape[2]};
@@ -231,7 +232,7 @@ void put_tensor(Graph *g, const Tensor *tensor, const float *params, int axes)
     if (tensor->rank == 3)
         put_kernel(g, tensor, data, axes);
     else
-        put_floats(g, tensor->name, shape, tensor->rank, data);
+        onnx_put_floats(g, tensor->name, shape, tensor->rank, data);
 }
 
 static void put_value(OnnxBytes *bytes, int field, const char *name, const char *doc, int type,
@@ -256,14 +257,14 @@ static void put_value(OnnxBytes *bytes, int field, const char *name, const char 
     message_end(bytes, value);
 }
 
-void put_input(Graph *g, const char *name, const char *doc, ValueType type, const int *shape,
-               int rank)
+void onnx_put_input(Graph *g, const char *name, const char *doc, ValueType type, const int *shape,
+                    int rank)
 {
     put_value(&g->bytes, GRAPH_INPUT, name, doc, type, shape, rank);
 }
 
-void put_output(Graph *g, const char *name, const char *doc, ValueType type, const int *shape,
-                int rank)
+void onnx_put_output(Graph *g, const char *name, const char *doc, ValueType type, const int *shape,
+                     int rank)
 {
     put_value(&g->bytes, GRAPH_OUTPUT, name, doc, type, shape, rank);
 }
@@ -299,8 +300,8 @@ static FacetStatus put_metadata(OnnxBytes *bytes, const FacetPolicy *policy, con
     return status;
 }
 
-FacetStatus graph_begin(Graph *g, const char *name, const char *doc, const FacetPolicy *policy,
-                        const char *network)
+FacetStatus onnx_graph_begin(Graph *g, const char *name, const char *doc, const FacetPolicy *policy,
+                             const char *network)
 {
     OnnxBytes *bytes = &g->bytes;
     *g = (Graph){.scope = name};
@@ -316,7 +317,7 @@ FacetStatus graph_begin(Graph *g, const char *name, const char *doc, const Facet
     return status_ok();
 }
 
-FacetStatus graph_write(Graph *g, FacetStatus status, const char *path)
+FacetStatus onnx_graph_write(Graph *g, FacetStatus status, const char *path)
 {
     if (status.ok) message_end(&g->bytes, g->start);
     if (status.ok && g->bytes.failed)
@@ -327,10 +328,11 @@ FacetStatus graph_write(Graph *g, FacetStatus status, const char *path)
     return status;
 }
 
-Name layer_norm(Graph *g, Name x, const char *layer)
+Name onnx_layer_norm(Graph *g, Name x, const char *layer)
 {
     const Attribute attributes[] = {{.name = "axis", .kind = KIND_INT, .whole = {-1}, .count = 1},
                                     {.name = "epsilon", .kind = KIND_FLOAT, .real = 1e-5f}};
-    return node(g, "LayerNormalization",
-                (Name[]){x, name_in(layer, "gamma"), name_in(layer, "beta")}, 3, attributes, 2);
+    return onnx_node(g, "LayerNormalization",
+                     (Name[]){x, onnx_name_in(layer, "gamma"), onnx_name_in(layer, "beta")}, 3,
+                     attributes, 2);
 }

@@ -40,47 +40,48 @@ typedef struct Graph {
 // ---- A model --------------------------------------------------------------------------------
 
 // Begins a model with its description and the policy's metadata; `network` is noted unless NULL.
-FacetStatus graph_begin(Graph *graph, const char *name, const char *doc, const FacetPolicy *policy,
-                        const char *network);
+FacetStatus onnx_graph_begin(Graph *graph, const char *name, const char *doc,
+                             const FacetPolicy *policy, const char *network);
 
 // Ends it, writes it if nothing went wrong, and frees the graph.
-FacetStatus graph_write(Graph *graph, FacetStatus status, const char *path);
+FacetStatus onnx_graph_write(Graph *graph, FacetStatus status, const char *path);
 
 // ---- Names and nodes ------------------------------------------------------------------------
 
-Name name_of(const char *text);
-Name name_in(const char *layer, const char *part); // "layer.part"
+Name onnx_name(const char *text);
+Name onnx_name_in(const char *layer, const char *part); // "layer.part"
 
-void put_node(Graph *graph, const char *op, const Name *outputs, int output_count,
-              const Name *inputs, int input_count, const Attribute *attributes, int count);
+void onnx_put_node(Graph *graph, const char *op, const Name *outputs, int output_count,
+                   const Name *inputs, int input_count, const Attribute *attributes, int count);
 
 // A node with one result, which it returns; the others are special cases.
-Name node(Graph *graph, const char *op, const Name *inputs, int input_count,
-          const Attribute *attributes, int count);
-Name unary(Graph *graph, const char *op, Name x);
-Name binary(Graph *graph, const char *op, Name a, Name b);
-Name transpose(Graph *graph, Name x, const int64_t *order, int rank);
-Name linear(Graph *graph, Name x, const char *layer);
+Name onnx_node(Graph *graph, const char *op, const Name *inputs, int input_count,
+               const Attribute *attributes, int count);
+Name onnx_unary(Graph *graph, const char *op, Name x);
+Name onnx_binary(Graph *graph, const char *op, Name a, Name b);
+Name onnx_transpose(Graph *graph, Name x, const int64_t *order, int rank);
+Name onnx_linear(Graph *graph, Name x, const char *layer);
 
 // The norm over the last axis with the layer's gamma and beta.
-Name layer_norm(Graph *g, Name x, const char *layer); // with layer.weight and layer.bias
+Name onnx_layer_norm(Graph *g, Name x, const char *layer); // with layer.weight and layer.bias
 
 // ---- Constants, inputs and outputs ----------------------------------------------------------
 
-void put_floats(Graph *graph, const char *name, const int64_t *shape, int rank, const float *data);
+void onnx_put_floats(Graph *graph, const char *name, const int64_t *shape, int rank,
+                     const float *data);
 
 // The vector of whole numbers, or the scalar when rank is 0.
-void put_whole(Graph *graph, const char *name, const int64_t *values, int count, int rank);
+void onnx_put_whole(Graph *graph, const char *name, const int64_t *values, int count, int rank);
 
 // A tensor of a table, under its own name. Those of rank 3 are convolutions, [taps][in][out]; they
 // become [out][in][taps], or [out][in][k][k] with two `axes`.
-void put_tensor(Graph *graph, const Tensor *tensor, const float *params, int axes);
+void onnx_put_tensor(Graph *graph, const Tensor *tensor, const float *params, int axes);
 
 // An input or output [rows, ...] of this type; `rank` counts the dimensions after the rows.
 typedef enum ValueType { TYPE_FLOAT = 1, TYPE_INT64 = 7 } ValueType;
-void put_input(Graph *graph, const char *name, const char *doc, ValueType type, const int *shape,
-               int rank);
-void put_output(Graph *graph, const char *name, const char *doc, ValueType type, const int *shape,
-                int rank);
+void onnx_put_input(Graph *graph, const char *name, const char *doc, ValueType type,
+                    const int *shape, int rank);
+void onnx_put_output(Graph *graph, const char *name, const char *doc, ValueType type,
+                     const int *shape, int rank);
 
 #endif

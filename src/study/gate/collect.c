@@ -4,7 +4,7 @@
 // then go to the sink in order, so that threads change nothing.
 #include "base/file.h"
 #include "base/pool.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "gate/approach.h"
 #include "gate/crew.h"
 #include "gate/streams.h"
@@ -77,7 +77,7 @@ static FacetStatus keep_frame(void *context, const FacetGateView *view, const do
     if (r->count == r->capacity) TRY(grow(r));
     size_t size = 3 * (size_t)r->width * (size_t)r->height;
     double *label = r->offsets + (size_t)r->count * LABEL;
-    image_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
+    frame_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
                  r->height * r->shrink, r->shrink);
     if (r->expert)
         memcpy(label, offsets, LABEL * sizeof *label);

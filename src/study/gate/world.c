@@ -113,7 +113,7 @@ bool facet_gate_passed(double *miss, const FacetCourseGate *gate, double half_wi
                        FacetVec3 before, FacetVec3 after)
 {
     double fraction;
-    if (!passage_crossed(&fraction, gate, before, after)) return false;
+    if (!course_crossed(&fraction, gate, before, after)) return false;
     FacetVec3 off = vec3_sub(vec3_lerp(before, after, fraction), gate->center);
     FacetVec3 across =
         vec3_unit(vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal), vec3(0.0, 1.0, 0.0));

@@ -11,16 +11,16 @@ static void blas_setup(void) { openblas_set_num_threads(1); }
 
 static CBLAS_TRANSPOSE blas_op(GemmOp op) { return op == GEMM_PLAIN ? CblasNoTrans : CblasTrans; }
 
-void gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b, const float *b,
-              int ldb, int m, int n, int k, float beta)
+void linalg_gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
+                     const float *b, int ldb, int m, int n, int k, float beta)
 {
     pthread_once(&blas_once, blas_setup);
     cblas_sgemm(CblasRowMajor, blas_op(op_a), blas_op(op_b), m, n, k, 1.0f, a, lda, b, ldb, beta, c,
                 ldc);
 }
 
-void gemm_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
-              const double *b, int ldb, int m, int n, int k, double beta)
+void linalg_gemm_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
+                     const double *b, int ldb, int m, int n, int k, double beta)
 {
     pthread_once(&blas_once, blas_setup);
     cblas_dgemm(CblasRowMajor, blas_op(op_a), blas_op(op_b), m, n, k, 1.0, a, lda, b, ldb, beta, c,
@@ -32,8 +32,8 @@ static size_t element(GemmOp op, int row, int column, int ld)
     return op == GEMM_PLAIN ? (size_t)row * ld + column : (size_t)column * ld + row;
 }
 
-void gemm_reference_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
-                        const float *b, int ldb, int m, int n, int k, float beta)
+void linalg_gemm_reference_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
+                               const float *b, int ldb, int m, int n, int k, float beta)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -45,8 +45,9 @@ void gemm_reference_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda,
         }
 }
 
-void gemm_reference_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
-                        const double *b, int ldb, int m, int n, int k, double beta)
+void linalg_gemm_reference_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda,
+                               GemmOp op_b, const double *b, int ldb, int m, int n, int k,
+                               double beta)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {

@@ -8,22 +8,23 @@
 #include "math/gemm_packed.h"
 
 #ifdef FACET_REAL_DOUBLE
-#define real_gemm gemm_f64
+#define real_gemm linalg_gemm_f64
 #else
-#define real_gemm gemm_f32
+#define real_gemm linalg_gemm_f32
 #endif
 
 // c [m][n] = beta c + op(a) op(b), where op(a) is [m][k] and op(b) is [k][n]. A leading dimension
 // is the distance between stored rows. With beta = 0 the old content of c is not read.
-void gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b, const float *b,
-              int ldb, int m, int n, int k, float beta);
-void gemm_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
-              const double *b, int ldb, int m, int n, int k, double beta);
+void linalg_gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
+                     const float *b, int ldb, int m, int n, int k, float beta);
+void linalg_gemm_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
+                     const double *b, int ldb, int m, int n, int k, double beta);
 
 // The same in plain loops, summed in double. Tests compare against it.
-void gemm_reference_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
-                        const float *b, int ldb, int m, int n, int k, float beta);
-void gemm_reference_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
-                        const double *b, int ldb, int m, int n, int k, double beta);
+void linalg_gemm_reference_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
+                               const float *b, int ldb, int m, int n, int k, float beta);
+void linalg_gemm_reference_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda,
+                               GemmOp op_b, const double *b, int ldb, int m, int n, int k,
+                               double beta);
 
 #endif

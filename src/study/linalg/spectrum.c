@@ -94,7 +94,7 @@ double spectral_norm(const double *a, double *scratch, int rows, int columns)
     double scale = magnitude(a, (size_t)rows * columns);
     if (!(scale > 0.0)) return scale;
     double *gram = scratch + (size_t)(columns + 4) * columns;
-    gemm_f64(gram, columns, GEMM_TRANSPOSED, a, columns, GEMM_PLAIN, a, columns, columns, columns,
-             rows, 0.0);
+    linalg_gemm_f64(gram, columns, GEMM_TRANSPOSED, a, columns, GEMM_PLAIN, a, columns, columns,
+                    columns, rows, 0.0);
     return sqrt(symmetric_largest(gram, scratch, columns));
 }

@@ -1,7 +1,6 @@
-// Figures printed in the paper, to stand beside ours.
+// Figures of the race study's flights printed in the paper, to stand beside ours.
 #include "paper/paper.h"
 
-#include <facet_study/race.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,11 +26,11 @@ double paper_speed(const char *track, const char *size)
 }
 
 // Tables "Gate passage on full multi-gate races" and "Composed vs. joint inference".
-FacetRaceTotals paper_totals(const char *method)
+PaperTotals paper_totals(const char *method)
 {
     static const struct {
         const char *method;
-        FacetRaceTotals totals;
+        PaperTotals totals;
     } rows[] = {
         {"baseline", {{33, 104}, {28, 74}, {5, 30}, 0}},
         {"knet", {{50, 104}, {49, 74}, {1, 30}, 2}},
@@ -41,7 +40,7 @@ FacetRaceTotals paper_totals(const char *method)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(method, rows[i].method) == 0) return rows[i].totals;
-    return (FacetRaceTotals){0};
+    return (PaperTotals){0};
 }
 
 // Table "Composed vs. joint inference".
@@ -70,6 +69,7 @@ int paper_passed(const char *track, const char *size)
     return -1;
 }
 
+// Table "Held-out tasks".
 bool paper_held_out_speeds(double *generated, double *reference, const char *track,
                            const char *size)
 {
@@ -89,6 +89,7 @@ bool paper_held_out_speeds(double *generated, double *reference, const char *tra
     return false;
 }
 
+// Table "DDIM step sweep".
 const PaperSweep paper_sweep[PAPER_SWEEP_ROWS] = {
     {10, 0.80, 0.40, 0.89},
     {20, 0.78, 0.50, 0.94},

@@ -1,9 +1,9 @@
 // A trained policy as a planner of the race study (see facet/race.h).
 #include "base/status.h"
 #include "policy/policy.h"
+#include "race/planner.h"
 
 #include <assert.h>
-#include <facet_study/race.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race, F
 
 // Samples one plan of every task for every seed. Noise is keyed by seed and task, so each seed is a
 // call of its own; all tasks and branches of a seed are one batch.
-static FacetStatus prepare(FacetPolicyPlanner *p, const FacetRace *race,
+static FacetStatus prepare(FacetPolicyPlanner *p, double *path, const FacetRace *race,
                            const FacetCourseTask *tasks, int task_count, const uint64_t *seeds,
                            int seed_count)
 {
@@ -86,7 +86,8 @@ static FacetStatus prepare(FacetPolicyPlanner *p, const FacetRace *race,
         status = facet_race_policy_task(&wanted[i], p->policy, race, tasks[i]);
     for (int s = 0; s < seed_count && status.ok; s++) {
         p->how.seed = seeds[s];
-        status = facet_policy_sample(actions, p->policy, wanted, task_count, &p->how, race->pool);
+        status =
+            policy_sample_path(actions, path, p->policy, wanted, task_count, &p->how, race->pool);
         for (int i = 0; i < task_count && status.ok; i++) {
             Prepared *plan = &p->prepared[p->count++];
             plan->task = tasks[i];
@@ -108,7 +109,6 @@ static FacetStatus plan_alone(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
     FacetPool *pool;
     FacetPolicySampling how = p->how;
     how.seed = seed;
-    how.path = NULL; // has room for the prepared plans alone
     TRY(facet_race_policy_task(&wanted, p->policy, race, task));
     TRY(facet_pool_create(&pool, 1));
     FacetStatus status = facet_policy_sample(actions, p->policy, &wanted, 1, &how, pool);
@@ -132,13 +132,13 @@ static FacetStatus plan_by_policy(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], co
     return plan_alone(chunk, p, race, task, seed);
 }
 
-FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner, const FacetPolicy *policy,
-                                        const FacetRace *race, const FacetPolicySampling *how,
-                                        const FacetCourseTask *tasks, int task_count,
-                                        const uint64_t *seeds, int seed_count)
+// A path is that of one seed.
+static FacetStatus create(FacetPolicyPlanner **planner, double *path, const FacetPolicy *policy,
+                          const FacetRace *race, const FacetPolicySampling *how,
+                          const FacetCourseTask *tasks, int task_count, const uint64_t *seeds,
+                          int seed_count)
 {
     assert(!how->numbers && "the seeds choose the noise");
-    assert((!how->path || seed_count == 1) && "a path is that of one seed");
     *planner = NULL;
     FacetPolicyPlanner *p = calloc(1, sizeof *p);
     if (!p) return status_fail(FACET_NO_MEMORY, "out of memory for a planner");
@@ -150,13 +150,29 @@ FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner, const Face
         memcpy(p->weights, how->weights, 2 * sizeof *p->weights);
         p->how.weights = p->weights;
     }
-    if (status.ok) status = prepare(p, race, tasks, task_count, seeds, seed_count);
+    if (status.ok) status = prepare(p, path, race, tasks, task_count, seeds, seed_count);
     if (!status.ok) {
         facet_policy_planner_destroy(p);
         return status;
     }
     *planner = p;
     return status_ok();
+}
+
+FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner, const FacetPolicy *policy,
+                                        const FacetRace *race, const FacetPolicySampling *how,
+                                        const FacetCourseTask *tasks, int task_count,
+                                        const uint64_t *seeds, int seed_count)
+{
+    return create(planner, NULL, policy, race, how, tasks, task_count, seeds, seed_count);
+}
+
+FacetStatus planner_create_path(FacetPolicyPlanner **planner, double *path,
+                                const FacetPolicy *policy, const FacetRace *race,
+                                const FacetPolicySampling *how, const FacetCourseTask *tasks,
+                                int task_count)
+{
+    return create(planner, path, policy, race, how, tasks, task_count, &how->seed, 1);
 }
 
 void facet_policy_planner_destroy(FacetPolicyPlanner *planner)

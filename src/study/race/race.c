@@ -2,8 +2,8 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "factor/factor.h"
+#include "race/speed_cache.h"
 
-#include <facet_study/race.h>
 #include <stdlib.h>
 
 static FacetStatus make_factors(FacetRace *race)
@@ -19,6 +19,24 @@ static FacetStatus make_factors(FacetRace *race)
     return status_ok();
 }
 
+// From the cache, or by a search that it then keeps.
+static FacetStatus find_speeds(FacetRace *race, const FacetRaceOptions *options)
+{
+    const FacetCourse *course = race->course;
+    uint64_t key = options->cache ? speed_cache_key(course, &race->model, &race->preset) : 0;
+    if (options->cache && !options->search &&
+        speed_cache_read(&race->speeds, options->cache, key, course->track_count,
+                         course->opening_count))
+        return status_ok();
+    FacetProgress *progress =
+        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
+    FacetStatus status = facet_speed_map_create(&race->speeds, course, &race->model, &race->preset,
+                                                race->pool, progress);
+    facet_progress_end(progress);
+    if (status.ok && options->cache) speed_cache_write(&race->speeds, options->cache, key);
+    return status;
+}
+
 static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
 {
     FacetQuadParams params = facet_quad_params_default();
@@ -28,12 +46,7 @@ static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
     TRY(facet_course_load(&race->course, options->courses));
     TRY(make_factors(race));
     TRY(facet_pool_create(&race->pool, options->threads));
-    FacetProgress *progress =
-        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
-    FacetStatus status = facet_speed_map_create(&race->speeds, race->course, &race->model,
-                                                &race->preset, race->pool, progress);
-    facet_progress_end(progress);
-    return status;
+    return find_speeds(race, options);
 }
 
 FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options)
@@ -187,6 +200,7 @@ FacetStatus facet_race_fly(FacetRaceResult *result, const FacetRace *race,
 
 typedef struct FlyWork {
     FacetRaceResult *results;
+    FacetFlightTrace *traces; // or NULL
     FacetStatus *statuses;
     const FacetRace *race;
     const FacetPlanner *planner;
@@ -200,24 +214,35 @@ static void fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const FlyWork *work = context;
-    work->statuses[index] = facet_race_fly(&work->results[index], work->race, work->planner,
-                                           work->tasks[index], work->seed, work->gusts);
+    FacetFlightTrace *trace = work->traces ? &work->traces[index] : NULL;
+    work->statuses[index] =
+        facet_race_fly_traced(&work->results[index], trace, work->race, work->planner,
+                              work->tasks[index], work->seed, work->gusts);
     facet_progress_add(work->progress, 1, NULL);
 }
 
-FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
-                               const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
-                               uint64_t seed, double gusts, FacetProgress *progress)
+FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
+                                      const FacetRace *race, const FacetPlanner *planner,
+                                      const FacetCourseTask *tasks, int count, uint64_t seed,
+                                      double gusts, FacetProgress *progress)
 {
     FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
     if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    FlyWork work = {results, statuses, race, planner, tasks, seed, gusts, progress};
+    FlyWork work = {results, traces, statuses, race, planner, tasks, seed, gusts, progress};
     pool_for(race->pool, count, fly_one, &work);
     FacetStatus status = status_ok();
     for (int i = count - 1; i >= 0; i--)
         if (!statuses[i].ok) status = statuses[i];
     free(statuses);
     return status;
+}
+
+FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
+                               const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
+                               uint64_t seed, double gusts, FacetProgress *progress)
+{
+    return facet_race_fly_all_traced(results, NULL, race, planner, tasks, count, seed, gusts,
+                                     progress);
 }
 
 static void tally_add(FacetRaceTally *tally, const FacetFlight *flight)

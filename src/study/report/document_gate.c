@@ -87,7 +87,8 @@ Json *document_gate(const Report *report)
 
 // ---- Without a file -----------------------------------------------------------------------------
 
-FacetStatus report_set_gate(Report *report, const Json *gate)
+// Takes the results of facet gate from its document instead of a file.
+static FacetStatus set_gate(Report *report, const Json *gate)
 {
     ReportInput *input = &report->inputs[INPUT_GATE];
     gate_study_free(report->gate);
@@ -106,7 +107,7 @@ FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSe
     alone.no_gate_file = true;
     Report *report;
     TRY(report_open(&report, NULL, &alone));
-    FacetStatus status = report_set_gate(report, gate);
+    FacetStatus status = set_gate(report, gate);
     if (status.ok) {
         Json *document = report_document(report);
         status = report_write_page(path, document);

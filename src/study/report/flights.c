@@ -1,6 +1,7 @@
-// The flights of a report: plans from files and policies, flown again and recorded.
-#include "base/pool.h"
+// The flights of a report: those it is given, and plans from files and policies that are flown
+// here.
 #include "race/eval.h"
+#include "race/planner.h"
 #include "report/gate_study.h"
 
 #include <assert.h>
@@ -52,33 +53,29 @@ int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode)
     return report_method(id);
 }
 
-// ---- One flight ---------------------------------------------------------------------------------
+// ---- Flights ------------------------------------------------------------------------------------
 
-// A planner that has the plan already.
-static FacetStatus plan_given(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
-                              FacetCourseTask task, uint64_t seed, void *context)
+void report_flights_free(ReportFlight *flights, int count)
 {
-    (void)race, (void)task, (void)seed;
-    memcpy(chunk, context, FACET_CHUNK_KEYPOINTS * sizeof *chunk);
-    return status_ok();
+    for (int i = 0; flights && i < count; i++) {
+        free(flights[i].positions);
+        free(flights[i].attitudes);
+        free(flights[i].speeds);
+        flights[i] = (ReportFlight){0};
+    }
 }
 
-static void flight_free(ReportFlight *flight)
-{
-    free(flight->positions);
-    free(flight->attitudes);
-    free(flight->speeds);
-    *flight = (ReportFlight){0};
-}
-
-static FacetStatus keep_samples(ReportFlight *flight, const FacetFlightTrace *trace)
+static FacetStatus keep_flight(ReportFlight *flight, const FacetRaceResult *result,
+                               const FacetFlightTrace *trace)
 {
     size_t count = (size_t)trace->count + 1;
-    flight->positions = calloc(3 * count, sizeof(double));
-    flight->attitudes = calloc(4 * count, sizeof(double));
-    flight->speeds = calloc(count, sizeof(double));
+    *flight = (ReportFlight){.result = *result,
+                             .positions = calloc(3 * count, sizeof(double)),
+                             .attitudes = calloc(4 * count, sizeof(double)),
+                             .speeds = calloc(count, sizeof(double))};
     if (!flight->positions || !flight->attitudes || !flight->speeds)
         return status_fail(FACET_NO_MEMORY, "out of memory for a flight");
+    flight->flown = true;
     flight->samples = trace->count;
     for (int i = 0; i < trace->count; i++) {
         const FacetQuadState *state = &trace->states[i];
@@ -92,80 +89,67 @@ static FacetStatus keep_samples(ReportFlight *flight, const FacetFlightTrace *tr
     return status_ok();
 }
 
-static FacetStatus fly_plan(ReportFlight *flight, const FacetRace *race,
-                            const FacetPlanner *planner, FacetCourseTask task, uint64_t seed)
+static bool trace_begin(FacetFlightTrace *trace)
 {
-    FacetFlightTrace trace = {.interval = 1.0 / REPORT_RATE,
-                              .capacity = SAMPLES_MAX,
-                              .times = calloc(SAMPLES_MAX, sizeof(double)),
-                              .states = calloc(SAMPLES_MAX, sizeof(FacetQuadState)),
-                              .arcs = calloc(SAMPLES_MAX, sizeof(double))};
-    flight_free(flight);
-    FacetStatus status =
-        trace.times && trace.states && trace.arcs
-            ? facet_race_fly_traced(&flight->result, &trace, race, planner, task, seed, 0.0)
-            : status_fail(FACET_NO_MEMORY, "out of memory for a flight");
-    if (status.ok) status = keep_samples(flight, &trace);
-    if (status.ok) flight->flown = true;
-    free(trace.times);
-    free(trace.states);
-    free(trace.arcs);
-    return status;
+    *trace = (FacetFlightTrace){.interval = 1.0 / REPORT_RATE,
+                                .capacity = SAMPLES_MAX,
+                                .times = calloc(SAMPLES_MAX, sizeof(double)),
+                                .states = calloc(SAMPLES_MAX, sizeof(FacetQuadState)),
+                                .arcs = calloc(SAMPLES_MAX, sizeof(double))};
+    return trace->times && trace->states && trace->arcs;
 }
 
-// ---- Many flights -------------------------------------------------------------------------------
-
-typedef struct FlyWork {
-    Report *report;
-    int method;
-    const FacetRaceResult *results; // whose plans are flown; NULL for the expert's
-    const FacetCourseTask *tasks;
-    FacetStatus *statuses;
-} FlyWork;
-
-static void fly_one(void *context, int index, int worker)
+static void trace_free(FacetFlightTrace *trace)
 {
-    (void)worker;
-    const FlyWork *work = context;
-    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
-    FacetPlanner planner = facet_race_expert();
-    uint64_t seed = work->report->seed;
-    FacetCourseTask task = work->tasks[index];
-    if (work->results) {
-        memcpy(plan, work->results[index].plan, sizeof plan);
-        planner = (FacetPlanner){.name = "given", .plan = plan_given, .context = plan};
-        seed = work->results[index].seed;
+    free(trace->times);
+    free(trace->states);
+    free(trace->arcs);
+}
+
+FacetStatus report_fly(ReportFlight *flights, const FacetRace *race, const FacetPlanner *planner,
+                       const FacetCourseTask *tasks, int count, uint64_t seed,
+                       FacetProgress *progress)
+{
+    FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
+    FacetFlightTrace *traces = calloc((size_t)count + 1, sizeof *traces);
+    bool room = results && traces;
+    for (int i = 0; i < count && room; i++) room = trace_begin(&traces[i]);
+    FacetStatus status = room ? facet_race_fly_all_traced(results, traces, race, planner, tasks,
+                                                          count, seed, 0.0, progress)
+                              : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
+    int kept = 0;
+    while (kept < count && status.ok) {
+        status = keep_flight(&flights[kept], &results[kept], &traces[kept]);
+        kept++;
     }
-    work->statuses[index] = fly_plan(flight_at(work->report, work->method, task),
-                                     work->report->race, &planner, task, seed);
-}
-
-// `results` is NULL for the expert.
-static FacetStatus fly_many(Report *report, int method, const FacetRaceResult *results,
-                            const FacetCourseTask *tasks, int count)
-{
-    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    FlyWork work = {report, method, results, tasks, statuses};
-    pool_for(report->race->pool, count, fly_one, &work);
-    FacetStatus status = status_ok();
-    for (int i = count - 1; i >= 0; i--)
-        if (!statuses[i].ok) status = statuses[i];
-    free(statuses);
+    if (!status.ok) report_flights_free(flights, kept);
+    for (int i = 0; traces && i < count; i++) trace_free(&traces[i]);
+    free(results);
+    free(traces);
     return status;
 }
 
-FacetStatus report_add_results(Report *report, int method, const FacetRaceResult *results,
-                               int count)
+void report_give_flights(Report *report, int method, ReportFlight *flights, int count)
 {
-    FacetCourseTask *tasks = calloc((size_t)count + 1, sizeof *tasks);
-    if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    for (int i = 0; i < count; i++) tasks[i] = results[i].task;
-    for (int i = 0; i < report->task_count; i++)
-        flight_free(&report->flights[method * report->task_count + i]);
-    FacetStatus status = fly_many(report, method, results, tasks, count);
+    report_flights_free(&report->flights[method * report->task_count], report->task_count);
+    for (int i = 0; i < count; i++) {
+        ReportFlight *flight = flight_at(report, method, flights[i].result.task);
+        report_flights_free(flight, 1); // a file may hold a task twice
+        *flight = flights[i];
+        flights[i] = (ReportFlight){0};
+    }
     report->origins[method] = "flights";
-    free(tasks);
+}
+
+static FacetStatus fly_method(Report *report, int method, const FacetPlanner *planner,
+                              const FacetCourseTask *tasks, int count, uint64_t seed)
+{
+    ReportFlight *flights = calloc((size_t)count + 1, sizeof *flights);
+    FacetStatus status = flights
+                             ? report_fly(flights, report->race, planner, tasks, count, seed, NULL)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
+    if (status.ok) report_give_flights(report, method, flights, count);
+    free(flights);
     return status;
 }
 
@@ -183,47 +167,84 @@ static bool read_keypoint(FacetKeypoint *out, const JsonRef *at)
     return true;
 }
 
-// A plan of a feasible task of the course. One that is not is left out, with a note if it is
-// broken.
-static bool read_plan(FacetRaceResult *out, Report *report, const JsonRef *plan, uint64_t seed)
+// The plans of a file, one a task.
+typedef struct FilePlans {
+    int count;
+    FacetCourseTask *tasks;
+    FacetKeypoint (*plans)[FACET_CHUNK_KEYPOINTS];
+} FilePlans;
+
+// A planner that has the plans already.
+static FacetStatus plan_of_file(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                                FacetCourseTask task, uint64_t seed, void *context)
 {
-    *out = (FacetRaceResult){.seed = seed};
-    if (!facet_course_find_task(&out->task, report->race->course, json_key(plan)).ok) return false;
-    if (!facet_speed_map_at(&report->race->speeds, out->task)->feasible) return false;
+    (void)race, (void)seed;
+    const FilePlans *file = context;
+    for (int i = 0; i < file->count; i++)
+        if (file->tasks[i].track == task.track && file->tasks[i].opening == task.opening) {
+            memcpy(chunk, file->plans[i], sizeof file->plans[i]);
+            return status_ok();
+        }
+    return status_fail(FACET_NOT_FOUND, "no plan of the task");
+}
+
+// Adds the plan of a feasible task of the course. One that is not is left out, with a note if it
+// is broken.
+static void read_plan(FilePlans *file, Report *report, const JsonRef *plan)
+{
+    FacetCourseTask task;
+    if (!facet_course_find_task(&task, report->race->course, json_key(plan)).ok) return;
+    if (!facet_speed_map_at(&report->race->speeds, task)->feasible) return;
     bool whole = json_is_array(plan) && input_length(plan) == FACET_CHUNK_KEYPOINTS;
     for (int i = 0; whole && i < FACET_CHUNK_KEYPOINTS; i++) {
         JsonRef keypoint = input_element(plan, i);
-        whole = read_keypoint(&out->plan[i], &keypoint);
+        whole = read_keypoint(&file->plans[file->count][i], &keypoint);
     }
-    if (!whole)
+    if (!whole) {
         report_note(report, "%s: %s: not a plan of %d x %d numbers, not flown", plan->file,
                     plan->path, FACET_CHUNK_KEYPOINTS, FACET_CHUNK_CHANNELS);
-    return whole;
+        return;
+    }
+    file->tasks[file->count++] = task;
+}
+
+// Flies the plans of one method.
+static FacetStatus fly_plans(FilePlans *file, Report *report, const JsonRef *plans, InputKind kind,
+                             uint64_t seed)
+{
+    int method = report_method(json_key(plans));
+    if (method < 0)
+        report_note(report, "%s: %s: no such method, left out", plans->file, plans->path);
+    if (method <= METHOD_EXPERT || report_has_method(report, method)) return status_ok();
+    file->count = 0;
+    for (int i = 0; i < input_length(plans) && file->count < report->task_count; i++) {
+        JsonRef plan = input_element(plans, i);
+        read_plan(file, report, &plan);
+    }
+    if (file->count == 0) return status_ok();
+    const FacetPlanner planner = {.name = "file", .plan = plan_of_file, .context = file};
+    FacetStatus status = fly_method(report, method, &planner, file->tasks, file->count, seed);
+    report->origins[method] = input_name(kind);
+    return status;
 }
 
 static FacetStatus fly_file(Report *report, InputKind kind)
 {
     JsonRef root = input_root(report, kind), methods = input_member(&root, "plans");
     double seed = input_number(report, &root, "seed");
-    FacetRaceResult *results = calloc((size_t)report->task_count, sizeof *results);
-    if (!results)
-        return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", report->task_count);
-    FacetStatus status = status_ok();
+    size_t room = (size_t)report->task_count;
+    FilePlans file = {.tasks = calloc(room, sizeof *file.tasks),
+                      .plans = calloc(room, sizeof *file.plans)};
+    FacetStatus status =
+        file.tasks && file.plans
+            ? status_ok()
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", report->task_count);
     for (int m = 0; m < input_length(&methods) && status.ok; m++) {
         JsonRef plans = input_element(&methods, m);
-        int method = report_method(json_key(&plans)), count = 0;
-        if (method < 0)
-            report_note(report, "%s: %s: no such method, left out", plans.file, plans.path);
-        if (method <= METHOD_EXPERT || report_has_method(report, method)) continue;
-        for (int i = 0; i < input_length(&plans) && count < report->task_count; i++) {
-            JsonRef plan = input_element(&plans, i);
-            count += read_plan(&results[count], report, &plan, seed >= 0.0 ? (uint64_t)seed : 0);
-        }
-        if (count == 0) continue;
-        status = report_add_results(report, method, results, count);
-        report->origins[method] = input_name(kind);
+        status = fly_plans(&file, report, &plans, kind, seed >= 0.0 ? (uint64_t)seed : 0);
     }
-    free(results);
+    free(file.tasks);
+    free(file.plans);
     return status;
 }
 
@@ -237,14 +258,15 @@ void report_denoising_free(ReportDenoising *denoising)
     *denoising = (ReportDenoising){0};
 }
 
-void report_set_denoising(Report *report, ReportDenoising denoising)
+void report_give_denoising(Report *report, ReportDenoising *denoising)
 {
     report_denoising_free(&report->denoising);
-    report->denoising = denoising;
+    report->denoising = *denoising;
+    *denoising = (ReportDenoising){0};
 }
 
 FacetStatus report_denoising_begin(ReportDenoising *out, const FacetPolicy *policy,
-                                   FacetPolicySampling *how, const FacetCourseTask *tasks,
+                                   const FacetPolicySampling *how, const FacetCourseTask *tasks,
                                    int count)
 {
     int steps = policy_sampling_steps(policy, how);
@@ -257,23 +279,21 @@ FacetStatus report_denoising_begin(ReportDenoising *out, const FacetPolicy *poli
     if (!out->tasks || !out->levels || !out->path)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", count);
     memcpy(out->tasks, tasks, (size_t)count * sizeof *tasks);
-    how->path = out->path;
     return policy_noise_levels(out->levels, policy, how);
 }
 
-static FacetStatus plan_all(FacetRaceResult *results, Report *report, const FacetPolicy *policy,
-                            const FacetPolicySampling *how, const FacetCourseTask *tasks, int count)
+// Samples the plans of tasks, and flies them unless the report has the method already.
+static FacetStatus add_tasks(Report *report, double *path, const FacetPolicy *policy,
+                             const FacetPolicySampling *how, const FacetCourseTask *tasks,
+                             int count)
 {
+    int method = report_policy_method(policy, how->mode);
     FacetPolicyPlanner *prepared;
-    TRY(facet_policy_planner_create(&prepared, policy, report->race, how, tasks, count,
-                                    &report->seed, 1));
+    TRY(planner_create_path(&prepared, path, policy, report->race, how, tasks, count));
     FacetPlanner planner = facet_planner_from_policy(prepared);
     FacetStatus status = status_ok();
-    for (int i = 0; i < count && status.ok; i++) {
-        results[i] = (FacetRaceResult){.task = tasks[i], .seed = report->seed};
-        status =
-            planner.plan(results[i].plan, report->race, tasks[i], report->seed, planner.context);
-    }
+    if (!report_has_method(report, method))
+        status = fly_method(report, method, &planner, tasks, count, how->seed);
     facet_policy_planner_destroy(prepared);
     return status;
 }
@@ -281,61 +301,51 @@ static FacetStatus plan_all(FacetRaceResult *results, Report *report, const Face
 FacetStatus report_add_policy(Report *report, const FacetPolicy *policy, FacetPolicyMode mode,
                               bool denoising)
 {
-    int method = report_policy_method(policy, mode);
-    assert(method > METHOD_EXPERT);
-    size_t room = (size_t)report->task_count;
-    FacetRaceResult *results = calloc(room, sizeof *results);
-    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    FacetStatus status = results && tasks
-                             ? status_ok()
-                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    int feasible = status.ok ? facet_race_feasible_tasks(tasks, report->race) : 0, count = 0;
+    assert(report_policy_method(policy, mode) > METHOD_EXPERT);
+    FacetCourseTask *tasks = calloc((size_t)report->task_count, sizeof *tasks);
+    if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
+    int feasible = facet_race_feasible_tasks(tasks, report->race), count = 0;
     for (int i = 0; i < feasible; i++)
         if (facet_policy_knows_task(policy, report->race, tasks[i])) tasks[count++] = tasks[i];
-    FacetPolicySampling how = {.mode = mode, .seed = report->seed};
+    const FacetPolicySampling how = {.mode = mode, .seed = report->seed};
     ReportDenoising way = {0};
-    if (status.ok && denoising && count > 0)
-        status = report_denoising_begin(&way, policy, &how, tasks, count);
-    if (status.ok && count > 0) status = plan_all(results, report, policy, &how, tasks, count);
-    if (status.ok && count > 0 && !report_has_method(report, method))
-        status = report_add_results(report, method, results, count);
-    free(results);
+    FacetStatus status = status_ok();
+    if (denoising && count > 0) status = report_denoising_begin(&way, policy, &how, tasks, count);
+    if (status.ok && count > 0) status = add_tasks(report, way.path, policy, &how, tasks, count);
+    if (status.ok && way.count > 0) report_give_denoising(report, &way);
+    report_denoising_free(&way);
     free(tasks);
-    if (status.ok && way.count > 0)
-        report_set_denoising(report, way);
-    else
-        report_denoising_free(&way);
     return status;
 }
 
 // ---- A report -----------------------------------------------------------------------------------
 
-static FacetStatus fill_race(Report *report)
+FacetStatus report_fly_files(Report *report)
 {
-    size_t room = (size_t)report->task_count;
-    report->flights = calloc(REPORT_METHODS * room, sizeof *report->flights);
-    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    FacetStatus status = report->flights && tasks
-                             ? status_ok()
-                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    if (status.ok) {
+    if (!report->race) return status_ok();
+    if (!report_has_method(report, METHOD_EXPERT)) {
+        FacetCourseTask *tasks = calloc((size_t)report->task_count, sizeof *tasks);
+        if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
+        const FacetPlanner expert = facet_race_expert();
         int count = facet_race_feasible_tasks(tasks, report->race);
-        status = fly_many(report, METHOD_EXPERT, NULL, tasks, count);
-        report->origins[METHOD_EXPERT] = "flights";
+        FacetStatus status = fly_method(report, METHOD_EXPERT, &expert, tasks, count, report->seed);
+        free(tasks);
+        TRY(status);
     }
-    if (status.ok) status = fly_file(report, INPUT_EVAL);
-    if (status.ok) status = fly_file(report, INPUT_RACE);
-    free(tasks);
-    return status;
+    TRY(fly_file(report, INPUT_EVAL));
+    return fly_file(report, INPUT_RACE);
 }
 
-static FacetStatus fill(Report *report, const ReportSetup *setup)
+static FacetStatus read_inputs(Report *report, const ReportSetup *setup)
 {
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
         if (report->race || kind == INPUT_GATE || kind == INPUT_GATE_STUDY)
             TRY(input_read(report, kind, setup));
     report->gate = gate_study_read(report);
-    return report->race ? fill_race(report) : status_ok();
+    if (!report->race) return status_ok();
+    report->flights = calloc(REPORT_METHODS * (size_t)report->task_count, sizeof *report->flights);
+    return report->flights ? status_ok()
+                           : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
 }
 
 FacetStatus report_open(Report **out, const FacetRace *race, const ReportSetup *setup)
@@ -348,7 +358,7 @@ FacetStatus report_open(Report **out, const FacetRace *race, const ReportSetup *
     report->command = setup->command;
     report->seed = setup->seed;
     report->task_count = race ? facet_race_task_max(race) : 0;
-    FacetStatus status = fill(report, setup);
+    FacetStatus status = read_inputs(report, setup);
     if (!status.ok) {
         report_close(report);
         return status;
@@ -360,8 +370,7 @@ FacetStatus report_open(Report **out, const FacetRace *race, const ReportSetup *
 void report_close(Report *report)
 {
     if (!report) return;
-    for (int i = 0; report->flights && i < REPORT_METHODS * report->task_count; i++)
-        flight_free(&report->flights[i]);
+    report_flights_free(report->flights, REPORT_METHODS * report->task_count);
     free(report->flights);
     gate_study_free(report->gate);
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) json_free(report->inputs[kind].document);

@@ -100,11 +100,25 @@ typedef struct ReportSetup {
     uint64_t seed;
 } ReportSetup;
 
-// Reads the files, flies the expert and the plans that the files hold. A file that is named and
-// cannot be read, or is not JSON, fails. The race must outlive the report. Without a race the
-// report is of the single-gate study alone, and no file of races is read.
+// Reads the files. A file that is named and cannot be read, or is not JSON, fails. The race must
+// outlive the report. Without a race the report is of the single-gate study alone, and no file of
+// races is read.
 FacetStatus report_open(Report **report, const FacetRace *race, const ReportSetup *setup);
 void report_close(Report *report);
+
+// Flies tasks and keeps what a report shows of them: flights [count].
+FacetStatus report_fly(ReportFlight *flights, const FacetRace *race, const FacetPlanner *planner,
+                       const FacetCourseTask *tasks, int count, uint64_t seed,
+                       FacetProgress *progress);
+void report_flights_free(ReportFlight *flights, int count);
+
+// Gives the report the flights of a method, in place of what it had. What they hold becomes the
+// report's, and they are left empty.
+void report_give_flights(Report *report, int method, ReportFlight *flights, int count);
+
+// Flies the expert and the plans that the files hold, as far as the report has no flights of a
+// method. Does nothing without a race.
+FacetStatus report_fly_files(Report *report);
 
 bool report_has_method(const Report *report, int method);
 const ReportFlight *report_flight(const Report *report, int method, FacetCourseTask task);
@@ -113,31 +127,24 @@ int report_task_index(const Report *report, FacetCourseTask task);
 // The method that stands for Facet's factored policy, or the expert when no policy flew.
 int report_main_method(const Report *report);
 
-// Takes the plans of results as those of a method, in place of what it had, and flies them.
-FacetStatus report_add_results(Report *report, int method, const FacetRaceResult *results,
-                               int count);
-
 // Samples plans of a policy for the tasks that it knows and flies them, unless the report has that
 // method already; with `denoising` keeps their way from noise. Does nothing when it knows no task.
 FacetStatus report_add_policy(Report *report, const FacetPolicy *policy, FacetPolicyMode mode,
                               bool denoising);
 
-// Makes room for the way of a policy's plans for these tasks, which sampling with `how` then fills.
-// Free it also when this fails.
+// Makes room for the way of a policy's plans for these tasks: sampling them with `how` is to fill
+// its path. Free it also when this fails.
 FacetStatus report_denoising_begin(ReportDenoising *out, const FacetPolicy *policy,
-                                   FacetPolicySampling *how, const FacetCourseTask *tasks,
+                                   const FacetPolicySampling *how, const FacetCourseTask *tasks,
                                    int count);
 
-// Gives the report the way of a method's plans from noise. It takes what `denoising` points to.
-void report_set_denoising(Report *report, ReportDenoising denoising);
+// Gives the report the way of a method's plans from noise, which becomes the report's; `denoising`
+// is left empty.
+void report_give_denoising(Report *report, ReportDenoising *denoising);
 void report_denoising_free(ReportDenoising *denoising);
 
 // The method that a policy with a mode is.
 int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode);
-
-// Takes the results of facet gate from its document instead of a file. The document stays the
-// caller's.
-FacetStatus report_set_gate(Report *report, const Json *gate);
 
 // Writes a page of the single-gate study alone: the flights of the document that facet gate makes,
 // and the tables of the study that ships with Facet.

@@ -141,7 +141,7 @@ static void table_diagnostics(Json *list, Report *report, const JsonRef *root)
     for (int i = 0; i < 7; i++) sheet_number_column(&sheet, names[i], 2);
     for (int i = 0; i < 3; i++) {
         JsonRef entry = input_member(root, rows[i].key);
-        FacetCertifySpread paper = paper_spread(rows[i].paper);
+        PaperSpread paper = paper_spread(rows[i].paper);
         if (!entry.node) continue;
         double mean = input_number(report, &entry, "mean");
         sheet_row(&sheet, false);

@@ -67,7 +67,7 @@ static void interval_cell(Sheet *sheet, Tally tally)
         sheet_text(sheet, "%.0f–%.0f %%", 100.0 * tally.low, 100.0 * tally.high);
 }
 
-static void paper_cells(Sheet *sheet, Tally ours, FacetRaceTally paper)
+static void paper_cells(Sheet *sheet, Tally ours, PaperTally paper)
 {
     if (paper.gates == 0) {
         sheet_number(sheet, nan(""));
@@ -96,7 +96,7 @@ static void passage_row(Sheet *sheet, int method, Tally all, Tally training, Tal
                         double crashes)
 {
     const ReportMethod *m = &report_methods[method];
-    FacetRaceTotals paper = m->paper ? paper_totals(m->paper) : (FacetRaceTotals){0};
+    PaperTotals paper = m->paper ? paper_totals(m->paper) : (PaperTotals){0};
     sheet_row(sheet, false);
     sheet_text(sheet, "%s", m->name);
     tally_cell(sheet, all);

@@ -1,22 +1,14 @@
 // The tables of the single gate: what became of the trials, by venue and by method, with the
 // paper's numbers (Section 4.2) beside them.
 #include "math/statistics.h"
+#include "paper/paper.h"
 #include "report/gate_study.h"
 #include "report/tables.h"
 
 #include <math.h>
 #include <string.h>
 
-// Rates of the paper in percent; NaN where it has none.
-typedef struct PaperRates {
-    double success, crash;
-} PaperRates;
-
 static const PaperRates no_rates = {NAN, NAN};
-
-// The paper's factored policy, which was trained without pool.
-static const char paper_held_out[] = "pool";
-static const PaperRates paper_training = {63.3, 10.6}, paper_zero_shot = {36.7, 15.0};
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
@@ -90,7 +82,8 @@ static void table_venues(Json *list, Report *report)
     const GateStudy *study = report->gate;
     const StudyVenue *held_out = held_out_venue(study);
     const char *split = held_out ? "training" : NULL;
-    bool papers = held_out && strcmp(held_out->name, paper_held_out) == 0;
+    bool papers = held_out && strcmp(held_out->name, paper_gate_held_out) == 0;
+    PaperGateRow paper = paper_gate_row(papers ? "zero-shot factored" : NULL);
     StudyCounts training = {0};
     Sheet sheet = sheet_begin(
         (SheetHead){"gate-venues", "gate", "Trials by venue",
@@ -108,10 +101,8 @@ static void table_venues(Json *list, Report *report)
     }
     if (training.trials > 0)
         venue_row(&sheet, held_out ? "all of training" : "all venues", split, &training,
-                  papers ? paper_training : no_rates);
-    if (held_out)
-        venue_row(&sheet, held_out->name, "zero-shot", &held_out->counts,
-                  papers ? paper_zero_shot : no_rates);
+                  paper.training);
+    if (held_out) venue_row(&sheet, held_out->name, "zero-shot", &held_out->counts, paper.held_out);
     sheet_end(list, &sheet);
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "diffusion/streams.h"
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "train/encoder_backward.h"
 #include "train/training.h"
 
@@ -115,8 +115,8 @@ static void image_task(void *context, int sample, int worker)
     uint64_t update = (uint64_t)image_trainer_updates(t);
     FacetRng rng =
         rng_make(t->trainer->config.seed, STREAM_IMAGE + (update << 20) + (uint64_t)sample);
-    ImageJitter jitter = t->jitter > 0.0 ? image_jitter_draw(&rng, t->jitter) : image_jitter_none();
-    image_input(t->inputs + at, t->images + at, (int)(size / 3), jitter);
+    FrameJitter jitter = t->jitter > 0.0 ? frame_jitter_draw(&rng, t->jitter) : frame_jitter_none();
+    frame_input(t->inputs + at, t->images + at, (int)(size / 3), jitter);
 }
 
 TrainReport image_trainer_step(ImageTrainer *t, const uint8_t *images, const float *x0,

@@ -1,4 +1,5 @@
 // What a training run does: the recipes, the options over them, and the demonstrations chosen.
+#include "base/hash.h"
 #include "base/text.h"
 #include "data/dataset.h"
 #include "factor/factor.h"
@@ -154,24 +155,18 @@ static void set_config(TrainConfig *config, const FacetPolicy *policy)
 
 // ---- Demonstrations -----------------------------------------------------------------------------
 
-static void hash_bytes(uint64_t *hash, const void *bytes, size_t size)
-{
-    const unsigned char *at = bytes; // FNV-1a
-    for (size_t i = 0; i < size; i++) *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
-}
-
 // Of what training reads: factors, tasks and actions.
 static void set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = HASH_START;
     char *space = factor_space_to_json(dataset->space);
     const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
-    hash_bytes(&hash, space, strlen(space));
-    hash_bytes(&hash, sizes, sizeof sizes);
-    hash_bytes(&hash, dataset->tasks, (size_t)dataset->demos * sizeof *dataset->tasks);
-    hash_bytes(&hash, dataset->actions,
-               (size_t)dataset->demos * (size_t)(dataset->steps * dataset->action_dim) *
-                   sizeof *dataset->actions);
+    hash = hash_bytes(hash, space, strlen(space));
+    hash = hash_bytes(hash, sizes, sizeof sizes);
+    hash = hash_bytes(hash, dataset->tasks, (size_t)dataset->demos * sizeof *dataset->tasks);
+    hash = hash_bytes(hash, dataset->actions,
+                      (size_t)dataset->demos * (size_t)(dataset->steps * dataset->action_dim) *
+                          sizeof *dataset->actions);
     free(space);
     const char *slash = strrchr(path, '/');
     snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);

@@ -1,10 +1,10 @@
-// From the camera's bytes to the encoder's numbers (see encoder/image.h).
-#include "encoder/image.h"
+// From the camera's bytes to the encoder's numbers (see encoder/frame.h).
+#include "encoder/frame.h"
 
 #include <assert.h>
 #include <stddef.h>
 
-void image_shrink(uint8_t *out, const uint8_t *rgb, int width, int height, int shrink)
+void frame_shrink(uint8_t *out, const uint8_t *rgb, int width, int height, int shrink)
 {
     assert(shrink > 0 && width % shrink == 0 && height % shrink == 0);
     unsigned area = (unsigned)(shrink * shrink), half = area / 2;
@@ -23,16 +23,16 @@ void image_shrink(uint8_t *out, const uint8_t *rgb, int width, int height, int s
             }
 }
 
-ImageJitter image_jitter_none(void) { return (ImageJitter){{1, 1, 1}, {0, 0, 0}}; }
+FrameJitter frame_jitter_none(void) { return (FrameJitter){{1, 1, 1}, {0, 0, 0}}; }
 
 // Contrast turns about the middle grey: exposure (contrast (c - 1/2) + 1/2) + brightness, with a
 // gain of its own for every channel.
-ImageJitter image_jitter_draw(FacetRng *rng, double strength)
+FrameJitter frame_jitter_draw(FacetRng *rng, double strength)
 {
     double exposure = 1.0 + 0.3 * strength * rng_range(rng, -1.0, 1.0);
     double contrast = 1.0 + 0.3 * strength * rng_range(rng, -1.0, 1.0);
     double brightness = 0.1 * strength * rng_range(rng, -1.0, 1.0);
-    ImageJitter jitter;
+    FrameJitter jitter;
     for (int c = 0; c < 3; c++) {
         double cast = exposure * (1.0 + 0.15 * strength * rng_range(rng, -1.0, 1.0));
         jitter.gain[c] = (float)(cast * contrast);

@@ -1,5 +1,5 @@
 // From bytes to the encoder's input: averaging, jitter, range.
-#include "encoder/image.h"
+#include "encoder/frame.h"
 #include "testing.h"
 
 static void test_shrink(void **state)
@@ -8,7 +8,7 @@ static void test_shrink(void **state)
     enum { W = 6, H = 4 };
     uint8_t rgb[H * W * 3], out[H * W * 3];
     for (int i = 0; i < H * W * 3; i++) rgb[i] = (uint8_t)(i * 37 % 256);
-    image_shrink(out, rgb, W, H, 2);
+    frame_shrink(out, rgb, W, H, 2);
     for (int y = 0; y < H / 2; y++)
         for (int x = 0; x < W / 2; x++)
             for (int c = 0; c < 3; c++) {
@@ -17,10 +17,10 @@ static void test_shrink(void **state)
                     sum += rgb[((2 * y + k / 2) * W + 2 * x + k % 2) * 3 + c];
                 assert_int_equal(out[(y * W / 2 + x) * 3 + c], (int)floor(sum / 4.0 + 0.5));
             }
-    image_shrink(out, rgb, W, H, 1);
+    frame_shrink(out, rgb, W, H, 1);
     assert_memory_equal(out, rgb, sizeof rgb);
     memset(rgb, 255, sizeof rgb);
-    image_shrink(out, rgb, W, H, 2);
+    frame_shrink(out, rgb, W, H, 2);
     for (int i = 0; i < W / 2 * H / 2 * 3; i++) assert_int_equal(out[i], 255);
 }
 
@@ -31,11 +31,11 @@ static void test_input(void **state)
     uint8_t rgb[3 * PIXELS];
     float out[3 * PIXELS];
     for (int i = 0; i < 3 * PIXELS; i++) rgb[i] = (uint8_t)(i * 91 % 256);
-    image_input(out, rgb, PIXELS, image_jitter_none());
+    frame_input(out, rgb, PIXELS, frame_jitter_none());
     for (int i = 0; i < 3 * PIXELS; i++)
         assert_near((double)out[i], (rgb[i] / 255.0 - 0.5) / 0.25, 1e-6);
-    ImageJitter jitter = {{2.0f, 0.5f, 1.0f}, {-0.25f, 0.75f, 0.0f}};
-    image_input(out, rgb, PIXELS, jitter);
+    FrameJitter jitter = {{2.0f, 0.5f, 1.0f}, {-0.25f, 0.75f, 0.0f}};
+    frame_input(out, rgb, PIXELS, jitter);
     for (int i = 0; i < 3 * PIXELS; i++) {
         double c = (double)jitter.gain[i % 3] * rgb[i] / 255.0 + (double)jitter.offset[i % 3];
         c = c < 0.0 ? 0.0 : c > 1.0 ? 1.0 : c;
@@ -47,7 +47,7 @@ static void test_jitter(void **state)
 {
     (void)state;
     FacetRng rng = rng_make(1, 2);
-    ImageJitter none = image_jitter_draw(&rng, 0.0), plain = image_jitter_none();
+    FrameJitter none = frame_jitter_draw(&rng, 0.0), plain = frame_jitter_none();
     for (int c = 0; c < 3; c++) {
         assert_near((double)none.gain[c], (double)plain.gain[c], 0.0);
         assert_near((double)none.offset[c], (double)plain.offset[c], 0.0);
@@ -55,14 +55,14 @@ static void test_jitter(void **state)
     double low = 10.0, high = 0.0, sum = 0.0;
     enum { DRAWS = 2000 };
     for (int i = 0; i < DRAWS; i++) {
-        ImageJitter jitter = image_jitter_draw(&rng, 1.0);
+        FrameJitter jitter = frame_jitter_draw(&rng, 1.0);
         double middle = (double)(0.5f * jitter.gain[0] + jitter.offset[0]); // of grey
         low = fmin(low, middle), high = fmax(high, middle), sum += middle;
     }
     assert_near(sum / DRAWS, 0.5, 0.01);
     assert_true(low < 0.3 && high > 0.7 && low > 0.1 && high < 0.9);
     FacetRng a = rng_make(7, 7), b = rng_make(7, 7);
-    ImageJitter first = image_jitter_draw(&a, 1.0), again = image_jitter_draw(&b, 1.0);
+    FrameJitter first = frame_jitter_draw(&a, 1.0), again = frame_jitter_draw(&b, 1.0);
     assert_memory_equal(&first, &again, sizeof first);
 }
 

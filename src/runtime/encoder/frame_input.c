@@ -1,8 +1,8 @@
-// The encoder's input from bytes (see encoder/image.h).
-#include "encoder/image.h"
+// The encoder's input from bytes (see encoder/frame.h).
+#include "encoder/frame.h"
 
 // A byte b becomes 4 (gain b / 255 + offset limited to [0, 1]) - 2.
-void image_input(Real *out, const uint8_t *rgb, int pixels, ImageJitter jitter)
+void frame_input(Real *out, const uint8_t *rgb, int pixels, FrameJitter jitter)
 {
     // Eight pixels at a time, so that the channels' gains repeat after a whole number of vectors.
     enum { BLOCK = 24 };
