@@ -15,6 +15,7 @@
 // to the terminal. docs/calibration.md tells the whole procedure.
 #include "base/file.h"
 #include "base/json.h"
+#include "program/interrupt.h"
 
 #include <facet_study/race.h>
 #include <math.h>

@@ -1,5 +1,7 @@
 // facet race: the main job. The expert flies every feasible task, and the policy that ships with
 // Facet plans and flies those whose names it knows.
+#include "bar.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "pilot.h"
 #include "report/report.h"
@@ -50,10 +52,12 @@ static FacetStatus heat_fly(Heat *heat, const FacetRace *race, FacetPolicy *poli
     }
     if (status.ok && heat->count > 0) {
         const char *label = policy ? "policy" : "expert";
-        FacetProgress *progress = facet_progress_begin(label, heat->count, options->common.quiet);
+        Progress flights;
+        progress_begin(&flights, bar_open(options->common.quiet), label, heat->count);
+        const FacetProgress part = progress_part(&flights);
         status = facet_race_fly_all(heat->results, race, &pilot.planner, heat->tasks, heat->count,
-                                    options->common.seed, 0.0, progress);
-        facet_progress_end(progress);
+                                    options->common.seed, 0.0, &part);
+        progress_end(&flights);
     }
     pilot_close(&pilot);
     return status;
@@ -164,6 +168,6 @@ int cmd_race(int argc, char **argv)
     if (status.ok && !race_options.no_report) status = file_check(race_options.report);
     if (status.ok) status = study_open(&race, &race_options.common, &race_options.study);
     if (status.ok) status = fly_all(race, &race_options);
-    facet_race_close(race);
+    study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

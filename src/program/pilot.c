@@ -1,6 +1,7 @@
 // Who flies (see pilot.h).
 #include "pilot.h"
 
+#include "interrupt.h"
 #include "race/eval.h"
 
 #include <dirent.h>
@@ -14,7 +15,8 @@ FacetStatus pilot_open(Pilot *pilot, FacetPolicy *policy, const FacetRace *race,
 {
     *pilot = (Pilot){.planner = facet_race_expert(), .policy = policy};
     if (!policy) return status_ok();
-    TRY(facet_policy_planner_create(&pilot->plans, policy, race, how, tasks, count, &how->seed, 1));
+    TRY(facet_policy_planner_create(&pilot->plans, policy, race, how, tasks, count, &how->seed, 1,
+                                    interrupt_progress()));
     pilot->planner = facet_planner_from_policy(pilot->plans);
     return status_ok();
 }

@@ -142,12 +142,6 @@ FacetStatus facet_dataset_writer_open(FacetDatasetWriter **out, const char *path
 
 // ---- Appending ------------------------------------------------------------------------------
 
-static FacetStatus check_interrupt(const FacetDatasetWriter *writer)
-{
-    if (!interrupt_requested()) return status_ok();
-    return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", writer->path);
-}
-
 static FacetStatus check_finite(const FacetDatasetWriter *writer, const char *object,
                                 const double *values, int dim)
 {
@@ -190,7 +184,6 @@ FacetStatus facet_dataset_writer_append(FacetDatasetWriter *writer, FacetFactorT
                                         const double *actions, const double *const *observations)
 {
     assert(factor_task_complete(writer->space, task) && "a demo has a value of every factor");
-    TRY(check_interrupt(writer));
     char demo[32], path[HDF5_PATH_SIZE];
     snprintf(demo, sizeof demo, "data/demo_%d", writer->demos);
     snprintf(path, sizeof path, "%s/actions", demo);
@@ -211,7 +204,6 @@ FacetStatus facet_dataset_writer_append(FacetDatasetWriter *writer, FacetFactorT
 
 static FacetStatus finish(FacetDatasetWriter *writer)
 {
-    TRY(check_interrupt(writer));
     if (writer->broken)
         return status_fail(FACET_BAD_FILE, "%s: not written, for a demo could not be added",
                            writer->path);

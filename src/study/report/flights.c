@@ -120,10 +120,9 @@ typedef struct FlyWork {
     int method;
     const FacetRaceResult *results; // whose plans are flown; NULL for the expert's
     const FacetCourseTask *tasks;
-    FacetStatus *statuses;
 } FlyWork;
 
-static void fly_one(void *context, int index, int worker)
+static FacetStatus fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const FlyWork *work = context;
@@ -136,23 +135,16 @@ static void fly_one(void *context, int index, int worker)
         planner = (FacetPlanner){.name = "given", .plan = plan_given, .context = plan};
         seed = work->results[index].seed;
     }
-    work->statuses[index] = fly_plan(flight_at(work->report, work->method, task),
-                                     work->report->race, &planner, task, seed);
+    return fly_plan(flight_at(work->report, work->method, task), work->report->race, &planner, task,
+                    seed);
 }
 
 // `results` is NULL for the expert.
 static FacetStatus fly_many(Report *report, int method, const FacetRaceResult *results,
                             const FacetCourseTask *tasks, int count)
 {
-    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    FlyWork work = {report, method, results, tasks, statuses};
-    pool_for(report->race->pool, count, fly_one, &work);
-    FacetStatus status = status_ok();
-    for (int i = count - 1; i >= 0; i--)
-        if (!statuses[i].ok) status = statuses[i];
-    free(statuses);
-    return status;
+    FlyWork work = {report, method, results, tasks};
+    return pool_try(report->race->pool, count, fly_one, &work);
 }
 
 FacetStatus report_add_results(Report *report, int method, const FacetRaceResult *results,
@@ -266,7 +258,7 @@ static FacetStatus plan_all(FacetRaceResult *results, Report *report, const Face
 {
     FacetPolicyPlanner *prepared;
     TRY(facet_policy_planner_create(&prepared, policy, report->race, how, tasks, count,
-                                    &report->seed, 1));
+                                    &report->seed, 1, NULL));
     FacetPlanner planner = facet_planner_from_policy(prepared);
     FacetStatus status = status_ok();
     for (int i = 0; i < count && status.ok; i++) {
