@@ -55,6 +55,14 @@ static void nobody_watches(void **state)
     progress_begin(&progress, NULL, "demos", 3);
     assert_ok(progress_add(&progress, 3, "note"));
     assert_false(progress_stopped(&progress));
+    const FacetProgress within[] = {progress_part(&progress), progress_aside(&progress)};
+    for (int i = 0; i < 2; i++) {
+        Progress inner;
+        progress_begin(&inner, &within[i], "inner", 2);
+        assert_ok(progress_add(&inner, 2, NULL));
+        progress_end(&inner);
+    }
+    assert_int_equal(progress.part, 2);
     progress_end(&progress);
 }
 

@@ -17,7 +17,7 @@ static void report(Progress *p, long items, const char *note)
 {
     p->done += items;
     const FacetProgressEvent event = {p->stage, p->done, p->total, note};
-    if (!p->stopped) p->stopped = !p->host->report(p->host->context, &event);
+    if (p->host && !p->stopped) p->stopped = !p->host->report(p->host->context, &event);
 }
 
 static bool go_on(Progress *p, long items, const char *note)
