@@ -24,7 +24,8 @@ FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPoli
         char *expected = factor_space_to_json(world->space);
         char *found = factor_space_to_json(facet_policy_space(policy));
         FacetStatus status =
-            status_fail(FACET_BAD_ARGUMENT, "expected the factors %s, found %s", expected, found);
+            status_fail(FACET_BAD_ARGUMENT, "expected the factors %s, found %s",
+                        expected ? expected : "of the world", found ? found : "others");
         free(expected);
         free(found);
         return status;
