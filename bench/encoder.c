@@ -36,6 +36,7 @@ static float *numbers(size_t count, uint64_t stream)
 
 int main(int argc, char **argv)
 {
+    gemm_set_threads(1); // the pool has the others
     const char *name = argc > 1 ? argv[1] : "small";
     int threads = argc > 2 ? atoi(argv[2]) : 2, rounds = argc > 3 ? atoi(argv[3]) : 15;
     int images = argc > 4 ? atoi(argv[4]) : 32;

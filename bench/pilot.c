@@ -68,14 +68,12 @@ static FacetPolicy *make_policy(void)
                                        .encoder = "small",
                                        .updates = 2,
                                        .batch = FRAMES,
-                                       .threads = 1,
-                                       .quiet = true,
                                        .command = "",
                                        .version = ""};
     FacetTrainSummary summary;
     FacetPolicy *policy;
     const char *const files[] = {frames};
-    must(facet_policy_train_images(&summary, files, 1, file, &options));
+    must(facet_policy_train_images(&summary, files, 1, file, &options, NULL, NULL));
     must(facet_policy_load(&policy, file));
     unlink(frames);
     unlink(file);
@@ -97,7 +95,7 @@ typedef struct Bench {
 static void bench_create(Bench *b, const FacetPolicy *policy, int threads)
 {
     must(facet_pool_create(&b->pool, threads));
-    must(facet_policy_runner_create(&b->runner, policy, 1, facet_pool_threads(b->pool)));
+    must(facet_policy_runner_create(&b->runner, policy, 1, facet_pool_threads(b->pool), b->pool));
     must(sight_create(&b->sight, policy->encoder, policy->encoder_params, 1,
                       facet_pool_threads(b->pool), b->pool));
 }

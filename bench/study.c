@@ -20,19 +20,20 @@ static void row(Table *table, const char *what, double seconds, double target)
 
 int main(int count, char **argument)
 {
-    const FacetRaceOptions options = {.threads = count > 1 ? atoi(argument[1]) : 0, .quiet = true};
+    FacetPool *pool;
+    must(facet_pool_create(&pool, count > 1 ? atoi(argument[1]) : 0));
     char file[64];
     snprintf(file, sizeof file, "bench-demos.%ld.h5", (long)getpid());
     FacetRace *race;
     double started = wall_seconds();
-    FacetStatus status = facet_race_open(&race, &options);
+    FacetStatus status = facet_race_open(&race, &(FacetRaceOptions){0}, pool, NULL);
     double map_seconds = wall_seconds() - started, demo_seconds = 0.0;
     int demos = 0;
     if (status.ok) {
         FacetDemoOptions demo = facet_demo_defaults();
         demos = facet_race_feasible_count(race) * demo.rollouts;
         started = wall_seconds();
-        status = facet_race_write_demos(file, race, &demo, true);
+        status = facet_race_write_demos(file, race, &demo, NULL);
         demo_seconds = wall_seconds() - started;
         unlink(file);
     }
@@ -40,7 +41,7 @@ int main(int count, char **argument)
         fprintf(stderr, "study: %s\n", status.text);
         return 1;
     }
-    printf("The race study on %d threads, in seconds\n\n", facet_pool_threads(race->pool));
+    printf("The race study on %d threads, in seconds\n\n", facet_pool_threads(pool));
     const TableColumn heads[] = {
         {"work", TABLE_LEFT}, {"seconds", TABLE_RIGHT}, {"target", TABLE_RIGHT}, {"", TABLE_LEFT}};
     Table *table = table_create(heads, 4);
@@ -52,5 +53,6 @@ int main(int count, char **argument)
     table_print(table, stdout);
     table_destroy(table);
     facet_race_close(race);
+    facet_pool_destroy(pool);
     return 0;
 }

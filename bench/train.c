@@ -26,6 +26,7 @@ static void square_task(void *context, int index, int worker)
 
 int main(int argc, char **argv)
 {
+    gemm_set_threads(1); // the pool has the others
     int threads = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 15;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 15;
     FacetPool *pool;

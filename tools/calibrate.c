@@ -20,6 +20,7 @@
 #include "control/control.h"
 #include "flight/flight.h"
 #include "paper/paper.h"
+#include "program/interrupt.h"
 
 #include <facet_study/race.h>
 #include <math.h>

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     int steps = policy_default_steps(policy);
     print_case(policy, task, frame, steps, pool);
     FacetPolicyRunner *runner;
-    must(facet_policy_runner_create(&runner, policy, 1, facet_pool_threads(pool)));
+    must(facet_policy_runner_create(&runner, policy, 1, facet_pool_threads(pool), pool));
 
     double *actions = room((size_t)(policy_horizon(policy) * policy_dim(policy)), sizeof *actions);
     char line[16];

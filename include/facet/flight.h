@@ -142,10 +142,11 @@ typedef struct FacetSpeedMap {
     FacetSpeedCell *cells;
 } FacetSpeedMap;
 
+// Searches every cell: the stage "speed map". A failure leaves nothing to destroy.
 FACET_API FacetStatus facet_speed_map_create(FacetSpeedMap *map, const FacetCourse *course,
                                              const FacetQuadModel *model,
                                              const FacetControlPreset *preset, FacetPool *pool,
-                                             FacetProgress *progress);
+                                             const FacetProgress *progress);
 FACET_API void facet_speed_map_destroy(FacetSpeedMap *map);
 FACET_API const FacetSpeedCell *facet_speed_map_at(const FacetSpeedMap *map, FacetCourseTask task);
 

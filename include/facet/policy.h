@@ -106,11 +106,13 @@ FACET_API FacetStatus facet_policy_sample(double *actions, const FacetPolicy *po
 
 // Sampling again and again, such as a plan a frame: weights are packed and memory is made once, and
 // a sampling allocates nothing. It is made for `plans` at once (more are taken in batches) and for
-// pools of up to `threads` threads. The policy must outlive its runners, and they share nothing
-// else: each of several threads may have its own. Destroy accepts NULL.
+// pools of up to `threads` threads, 1 or more; `pool` packs the weights, and may be NULL. The
+// policy must outlive its runners, and they share nothing else: each of several threads may have
+// its own. Destroy accepts NULL.
 typedef struct FacetPolicyRunner FacetPolicyRunner;
 FACET_API FacetStatus facet_policy_runner_create(FacetPolicyRunner **runner,
-                                                 const FacetPolicy *policy, int plans, int threads);
+                                                 const FacetPolicy *policy, int plans, int threads,
+                                                 FacetPool *pool);
 FACET_API void facet_policy_runner_destroy(FacetPolicyRunner *runner);
 
 // What facet_policy_sample gives, to the bit. A policy that sees takes frames

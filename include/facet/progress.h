@@ -1,4 +1,7 @@
-// Progress of long work on stderr: a bar with an ETA on a terminal, plain lines otherwise.
+// How long work tells its host how far it is, and asks whether to go on.
+//
+// A host fills in a FacetProgress and hands it to the functions that take a while; NULL means that
+// nobody watches. There is nothing to create or to destroy.
 #ifndef FACET_PROGRESS_H
 #define FACET_PROGRESS_H
 
@@ -9,16 +12,25 @@
 extern "C" {
 #endif
 
-typedef struct FacetProgress FacetProgress;
+// Where a stage of the work stands. The texts live as long as the call.
+typedef struct FacetProgressEvent {
+    const char *stage; // a word or two: "speed map"
+    long done, total;  // items; a stage begins with none done, and is complete with all
+    const char *note;  // of the items just done, such as a loss; NULL for none
+} FacetProgressEvent;
 
-// Shows nothing (and returns NULL, which the other calls accept) when `quiet` is set.
-FACET_API FacetProgress *facet_progress_begin(const char *label, long total, bool quiet);
-
-// Adds finished items; any thread may call it. `note` is shown behind the bar and may be NULL.
-FACET_API void facet_progress_add(FacetProgress *progress, long items, const char *note);
-
-// Finishes the line. The total time stays on screen.
-FACET_API void facet_progress_end(FacetProgress *progress);
+// `report` is called when a stage begins, after every item or few, and now and then between them
+// with the same count. It returns false to stop. The calls come from whichever thread of the pool
+// is at work, one at a time, and hold up that thread: a report is to return at once, and must not
+// use the pool.
+//
+// After a stop the work ends within a second or so, `report` is not called again, and the function
+// fails with FACET_INTERRUPTED: its results are not to be used, and a file that it was writing is
+// not there, except where its header promises one to go on from.
+typedef struct FacetProgress {
+    bool (*report)(void *context, const FacetProgressEvent *event);
+    void *context;
+} FacetProgress;
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ typedef struct FacetCertifier FacetCertifier;
 
 // Certifies DDIM plans of this many steps, composed with unit weights. Refuses a policy that has no
 // factors shown to one network (baseline, knet), and more steps than the policy has noise levels.
-// The policy and the pool must outlive the certifier. Destroy accepts NULL.
+// The policy and the pool, which may be NULL, must outlive the certifier. Destroy accepts NULL.
 FACET_API FacetStatus facet_certifier_create(FacetCertifier **certifier, const FacetPolicy *policy,
                                              int steps, FacetPool *pool);
 FACET_API void facet_certifier_destroy(FacetCertifier *certifier);
@@ -54,17 +54,17 @@ FACET_API void facet_certifier_destroy(FacetCertifier *certifier);
 FACET_API FacetStatus facet_certifier_look(FacetCertifier *certifier, const uint8_t *frame);
 
 // The plan that facet_policy_sample gives for this task and seed when it is the only one.
-// `progress` advances by one a step, and may be NULL. Fails when the task is not one of the
+// The stage is "denoising steps"; progress may be NULL. Fails when the task is not one of the
 // policy's, a policy that sees was shown no frame, or sampling leaves the finite numbers.
 FACET_API FacetStatus facet_certifier_plan(FacetPlanCertificate *certificate,
                                            FacetCertifier *certifier, FacetFactorTask task,
-                                           uint64_t seed, FacetProgress *progress);
+                                           uint64_t seed, const FacetProgress *progress);
 
 // The same from noise `number` of the seed (FacetPolicySampling.numbers).
 FACET_API FacetStatus facet_certifier_plan_from(FacetPlanCertificate *certificate,
                                                 FacetCertifier *certifier, FacetFactorTask task,
                                                 uint64_t seed, uint64_t number,
-                                                FacetProgress *progress);
+                                                const FacetProgress *progress);
 
 // The plan last certified, [T][D] in the data's units, and the joint one from the same noise.
 FACET_API void facet_certifier_actions(double *actions, const FacetCertifier *certifier);
@@ -120,12 +120,13 @@ typedef struct FacetCertifyDiagnostics {
 } FacetCertifyDiagnostics;
 
 // actions [tasks][T][D] are the experts' chunks of `tasks` in the data's units. Values of a factor
-// are one apart (discrete metric). `progress` advances by one a sample.
+// are one apart (discrete metric). The stage is "diagnostics", an item a sample; pool and progress
+// may be NULL.
 FACET_API FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
                                                 const FacetPolicy *policy,
                                                 const FacetFactorTask *tasks, const double *actions,
                                                 int task_count, int samples, uint64_t seed,
-                                                FacetPool *pool, FacetProgress *progress);
+                                                FacetPool *pool, const FacetProgress *progress);
 
 #ifdef __cplusplus
 }

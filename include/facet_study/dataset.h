@@ -92,8 +92,7 @@ FACET_API FacetStatus facet_dataset_writer_open(FacetDatasetWriter **writer, con
                                                 const FacetDatasetLayout *layout);
 
 // Appends a demo: T x D actions, and for each observation of the layout T x d values. A number
-// that is not finite is refused, and the writer goes on without that demo. After a Ctrl-C that the
-// program watches for, every append and the close are refused.
+// that is not finite is refused, and the writer goes on without that demo.
 FACET_API FacetStatus facet_dataset_writer_append(FacetDatasetWriter *writer, FacetFactorTask task,
                                                   const double *actions,
                                                   const double *const *observations);

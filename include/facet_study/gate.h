@@ -184,12 +184,13 @@ facet_gate_expert_crew(const FacetGateWorld *world); // must not outlive the wor
 
 // Flies `count` trials, number i with the task tasks[i % task_count], in parallel: the same
 // flights at any number of threads. Trial i has watches[i] (NULL for none), called by whichever
-// thread flies it. Fails with the first trial's failure, or when interrupted.
+// thread flies it. Fails with the first trial's failure. The stage is "flights". Both here and
+// below pool and progress may be NULL.
 FACET_API FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *world,
                                           const FacetGateCrew *crew, const FacetFactorTask *tasks,
                                           int task_count, int count, uint64_t seed,
                                           const FacetGateWatch *watches, FacetPool *pool,
-                                          FacetProgress *progress);
+                                          const FacetProgress *progress);
 
 typedef struct FacetGateTally {
     int trials;
@@ -240,17 +241,18 @@ typedef struct FacetGateSink {
 } FacetGateSink;
 
 // Flies and labels; the same frames at any number of threads. Frames from behind the gate are left
-// out: it is out of sight for good. Without a crew (NULL) the expert flies all.
+// out: it is out of sight for good. Without a crew (NULL) the expert flies all. The stage is
+// "flights".
 FACET_API FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *world,
                                          const FacetGateCollection *collection,
                                          const FacetGateCrew *crew, FacetPool *pool,
-                                         FacetProgress *progress);
+                                         const FacetProgress *progress);
 
-// The same into a file of facet/image_set.h.
+// The same into a file of facet/image_set.h, of which a stop leaves nothing.
 FACET_API FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *world,
                                               const FacetGateCollection *collection,
                                               const FacetGateCrew *crew, FacetPool *pool,
-                                              FacetProgress *progress);
+                                              const FacetProgress *progress);
 
 // ---- Policies ---------------------------------------------------------------------------------
 
@@ -286,10 +288,13 @@ typedef struct FacetGateTraining {
 } FacetGateTraining;
 
 // Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is
-// trained on, and writes it to `out`. With `resume` an interrupted training goes on.
+// trained on, and writes it to `out`. The stages are "train" and, for the flights of a round,
+// "dagger". A stop keeps what is there, with a line that says so; with `resume` the training goes
+// on.
 FACET_API FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *world,
                                        const char *demos, const char *out,
-                                       const FacetGateTraining *training);
+                                       const FacetGateTraining *training, FacetPool *pool,
+                                       const FacetProgress *progress);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,7 @@
 // The state-based race study: tasks of a course, planners that fly them, results, demonstrations.
+//
+// Work is shared out over the pool that the study was opened with, and watched by the `progress`
+// that a function takes last, which may be NULL.
 #ifndef FACET_RACE_H
 #define FACET_RACE_H
 
@@ -17,8 +20,6 @@ typedef struct FacetRaceOptions {
     const char *courses; // folder; NULL for the one that ships with Facet
     const char *quad;    // JSON file of the vehicle; NULL for the default
     const char *preset;  // of the controller; NULL for "race"
-    int threads;         // 0 for all processors
-    bool quiet;          // no progress
     const char *cache;   // folder that keeps speed maps for the next time; NULL for none
     bool search;         // the speed map is searched even if the cache has it
 } FacetRaceOptions;
@@ -29,13 +30,15 @@ typedef struct FacetRace {
     FacetQuadModel model;
     FacetControlPreset preset;
     FacetSpeedMap speeds;
-    FacetPool *pool;
+    FacetPool *pool;           // the caller's; NULL for the calling thread alone
     FacetFactorSpace *factors; // track, size
 } FacetRace;
 
 // Loads the course and searches its speed map, or finds it in the cache: the same bits. A cache
-// that cannot be read or written changes nothing else.
-FACET_API FacetStatus facet_race_open(FacetRace **race, const FacetRaceOptions *options);
+// that cannot be read or written changes nothing else. The pool must outlive the study; it may be
+// NULL.
+FACET_API FacetStatus facet_race_open(FacetRace **race, const FacetRaceOptions *options,
+                                      FacetPool *pool, const FacetProgress *progress);
 FACET_API void facet_race_close(FacetRace *race);
 
 // The feasible tasks, track by track. `tasks` holds facet_race_task_max; returns how many there
@@ -73,12 +76,14 @@ typedef struct FacetPolicyPlanner FacetPolicyPlanner;
 
 // The policy has the factors track and size, with the names of every task prepared, and chunks of
 // 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
-// seeds replace its seed, and its numbers must be NULL.
+// seeds replace its seed, and its numbers must be NULL. Sampling is the stage "plans", an item a
+// seed.
 FACET_API FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner,
                                                   const FacetPolicy *policy, const FacetRace *race,
                                                   const FacetPolicySampling *how,
                                                   const FacetCourseTask *tasks, int task_count,
-                                                  const uint64_t *seeds, int seed_count);
+                                                  const uint64_t *seeds, int seed_count,
+                                                  const FacetProgress *progress);
 FACET_API void facet_policy_planner_destroy(FacetPolicyPlanner *planner);
 
 // The planner lives as long as the FacetPolicyPlanner.
@@ -111,18 +116,19 @@ FACET_API FacetStatus facet_race_fly_traced(FacetRaceResult *result, FacetFlight
                                             const FacetRace *race, const FacetPlanner *planner,
                                             FacetCourseTask task, uint64_t seed, double gusts);
 
-// facet_race_fly for many tasks, in parallel. Fails with the first planner's failure.
+// facet_race_fly for many tasks, in parallel: the stage "flights". Fails with the first planner's
+// failure.
 FACET_API FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
                                          const FacetPlanner *planner, const FacetCourseTask *tasks,
                                          int count, uint64_t seed, double gusts,
-                                         FacetProgress *progress);
+                                         const FacetProgress *progress);
 
 // The same with a record of every flight, traces [count].
 FACET_API FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
                                                 const FacetRace *race, const FacetPlanner *planner,
                                                 const FacetCourseTask *tasks, int count,
                                                 uint64_t seed, double gusts,
-                                                FacetProgress *progress);
+                                                const FacetProgress *progress);
 
 typedef struct FacetRaceTally {
     int passed, gates;
@@ -194,13 +200,14 @@ FACET_API FacetPlanner facet_race_verified(const FacetVerifiedPlanner *planner);
 
 // Plans and verifies every task, and flies the raw and the verified plan in the same gusts, in
 // parallel: the results of both are those that facet_race_fly_all gives. All have room for
-// `count`.
+// `count`. The stage is "verified".
 FACET_API FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verified,
                                               FacetVerifyReport *reports, const FacetRace *race,
                                               const FacetPlanner *planner,
                                               const FacetVerifyOptions *options,
                                               const FacetCourseTask *tasks, int count,
-                                              uint64_t seed, double gusts, FacetProgress *progress);
+                                              uint64_t seed, double gusts,
+                                              const FacetProgress *progress);
 
 // ---- Demonstrations ---------------------------------------------------------------------------
 
@@ -218,9 +225,10 @@ FACET_API FacetDemoOptions facet_demo_defaults(void);
 
 // Flies rollouts of every feasible task and writes them with the expert's commands as labels.
 // docs/demonstrations.md describes the file. The same options give the same bytes at any number
-// of threads.
+// of threads. The stage is "demos"; a stop leaves no file.
 FACET_API FacetStatus facet_race_write_demos(const char *path, const FacetRace *race,
-                                             const FacetDemoOptions *options, bool quiet);
+                                             const FacetDemoOptions *options,
+                                             const FacetProgress *progress);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 
 #include <facet/api.h>
 #include <facet/policy.h>
+#include <facet/progress.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,9 +28,7 @@ typedef struct FacetTrainOptions {
     double rate;
     int blocks, channels, embed;
     uint64_t seed;
-    int threads;
-    bool resume; // go on from OUT.ckpt, or begin when there is none
-    bool quiet;
+    bool resume;                   // go on from OUT.ckpt, or begin when there is none
     FacetTrainPrecision precision; // of the finished policy
     long checkpoint_every;         // updates
     double knee;                   // of the normalizer (policy/normalizer.h); below 0 for none
@@ -58,10 +57,11 @@ typedef struct FacetTrainSummary {
 
 // Trains on demonstrations and writes the policy to `out`. Beside it stand OUT.csv, the losses of
 // every update, and, until training is complete, OUT.ckpt, from which training resumes bit for bit
-// however it ended. After a Ctrl-C that the program watches for, it writes a checkpoint and fails
-// with a line that says so.
+// however it ended. The stage is "train", an item an update. A stop writes a checkpoint and fails
+// with a line that says so. Pool and progress may be NULL; the pool changes no bit.
 FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data,
-                                         const char *out, const FacetTrainOptions *options);
+                                         const char *out, const FacetTrainOptions *options,
+                                         FacetPool *pool, const FacetProgress *progress);
 
 // The same for a policy that sees, on the frames of image sets (facet/image_set.h), trained for a
 // number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of pool's.
@@ -69,7 +69,8 @@ FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char 
 // policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.
 FACET_API FacetStatus facet_policy_train_images(FacetTrainSummary *summary,
                                                 const char *const *files, int count,
-                                                const char *out, const FacetTrainOptions *options);
+                                                const char *out, const FacetTrainOptions *options,
+                                                FacetPool *pool, const FacetProgress *progress);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // Options of a command (see args.h).
 #include "args.h"
 
+#include "bar.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -318,6 +319,7 @@ void args_help(const Usage *usage)
 
 int command_failed(const char *command, FacetStatus status)
 {
+    bar_close();
     fprintf(stderr, "facet %s: %s\n", command, status.text);
     return EXIT_FAILED;
 }

@@ -1,6 +1,9 @@
 // facet certify: how far a policy's plans, and the flights along them, can be off.
+#include "bar.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "paper/paper.h"
 #include "pilot.h"
 #include "show_certify.h"
@@ -54,13 +57,8 @@ static void choose_sweep(CertifyOptions *options, const FacetPolicy *policy)
 
 static FacetStatus diagnose(Certification *all, const CertifyCommand *command)
 {
-    FacetProgress *progress =
-        facet_progress_begin("diagnostics", DIAGNOSTIC_SAMPLES, command->common.quiet);
-    FacetStatus status =
-        certify_study_diagnostics(&all->diagnostics, all->race, all->policy, DIAGNOSTIC_SAMPLES,
-                                  command->common.seed, progress);
-    facet_progress_end(progress);
-    return status;
+    return certify_study_diagnostics(&all->diagnostics, all->race, all->policy, DIAGNOSTIC_SAMPLES,
+                                     command->common.seed, bar_open(command->common.quiet));
 }
 
 // The expert's own interaction, and what its exact composed score would plan.
@@ -68,14 +66,13 @@ static FacetStatus measure_interaction(Certification *all, const CertifyCommand 
 {
     all->exact = calloc((size_t)facet_race_task_max(all->race), sizeof *all->exact);
     if (!all->exact) return status_fail(FACET_NO_MEMORY, "out of memory for the exact plans");
-    FacetProgress *progress =
-        facet_progress_begin("interaction", exact_product_count(all->race), command->common.quiet);
     FacetStatus status = exact_products(&all->products, all->race, all->policy, command->steps,
-                                        command->common.seed, progress);
-    facet_progress_end(progress);
+                                        command->common.seed, bar_open(command->common.quiet));
+    bar_close();
     if (status.ok)
         status = exact_plans(all->exact, &all->exact_count, all->race, all->policy, command->steps,
-                             command->common.seed);
+                             command->common.seed, interrupt_progress());
+    if (status.code == FACET_INTERRUPTED) return status;
     // A policy may know too little of the course for it; the rest of the certificate stands.
     if (!status.ok)
         snprintf(all->no_interaction, sizeof all->no_interaction, "%.230s", status.text);
@@ -97,28 +94,33 @@ static FacetStatus fly_samples(Certification *all, const CertifyCommand *command
     for (int i = 0; i < samples && status.ok; i++)
         seeds[i] = passage_plan_seed(&all->passage_options, i);
     const FacetPolicySampling how = {.mode = FACET_POLICY_COMPOSED, .steps = command->steps};
-    FacetProgress *progress =
-        facet_progress_begin("rollouts", (long)samples * tasks, command->common.quiet);
+    Progress rollouts;
+    progress_begin(&rollouts, bar_open(command->common.quiet), "rollouts", (long)samples * tasks);
+    const FacetProgress part = progress_part(&rollouts), aside = progress_aside(&rollouts);
     for (int t = 0; t < tasks && status.ok; t++) {
         FacetPolicyPlanner *plans = NULL;
         const FacetCourseTask *task = &all->options.tasks[t];
         status = facet_policy_planner_create(&plans, all->policy, all->race, &how, task, 1, seeds,
-                                             samples);
+                                             samples, &aside);
         if (status.ok) {
             FacetPlanner planner = facet_planner_from_policy(plans);
             status = passage_certify(&all->passage[t], all->race, &planner, task, 1,
-                                     &all->passage_options, progress);
+                                     &all->passage_options, &part);
         }
         facet_policy_planner_destroy(plans);
     }
-    facet_progress_end(progress);
+    progress_end(&rollouts);
     free(seeds);
     return status;
 }
 
-static FacetStatus check_interrupt(const Certification *all)
+// What the study has to measure once its plans are certified.
+static FacetStatus measure_rest(Certification *all, const CertifyCommand *command)
 {
-    if (!interrupt_requested()) return status_ok();
+    FacetStatus status = diagnose(all, command);
+    if (status.ok) status = measure_interaction(all, command);
+    if (status.ok) status = fly_samples(all, command);
+    if (status.code != FACET_INTERRUPTED) return status;
     return all->options.state
                ? status_fail(FACET_INTERRUPTED, "interrupted; the same command goes on from %s",
                              all->options.state)
@@ -158,16 +160,11 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                                      .slowest = command->slowest,
                                      .gust_flights = GUST_FLIGHTS,
                                      .state = keeps ? state : NULL,
-                                     .study = study,
-                                     .quiet = command->common.quiet}};
+                                     .study = study}};
     if (command->sweep) choose_sweep(&all.options, policy);
-    FacetStatus status = certify_study(&all.study, race, policy, &all.options);
-    if (status.ok) status = diagnose(&all, command);
-    if (status.ok) status = check_interrupt(&all);
-    if (status.ok) status = measure_interaction(&all, command);
-    if (status.ok) status = check_interrupt(&all);
-    if (status.ok) status = fly_samples(&all, command);
-    if (status.ok) status = check_interrupt(&all);
+    FacetStatus status =
+        certify_study(&all.study, race, policy, &all.options, bar_open(command->common.quiet));
+    if (status.ok) status = measure_rest(&all, command);
     if (status.ok) show_certification(&all);
     if (status.ok && command->common.json) {
         status = json_write(json_from_certification(&all), command->common.json);
@@ -270,7 +267,7 @@ int cmd_certify(int argc, char **argv)
     if (status.ok) status = check(policy, &command);
     if (status.ok) status = study_open(&race, &command.common, &command.study);
     if (status.ok) status = run(race, policy, &command);
-    facet_race_close(race);
+    study_close(race);
     facet_policy_destroy(policy);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

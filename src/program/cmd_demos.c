@@ -1,6 +1,8 @@
 // facet demos: demonstrations of every feasible task as one HDF5 file.
+#include "bar.h"
 #include "base/file.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "show_race.h"
 
 #include <stdio.h>
@@ -59,8 +61,10 @@ int cmd_demos(int argc, char **argv)
     FacetRace *race = NULL;
     FacetStatus status = atomic_check(out);
     if (status.ok) status = study_open(&race, &common, &study);
+    if (status.code == FACET_INTERRUPTED)
+        status = status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", out);
     if (!status.ok) return command_failed(usage.command, status);
-    status = facet_race_write_demos(out, race, &demos, common.quiet);
+    status = facet_race_write_demos(out, race, &demos, bar_open(common.quiet));
     if (status.ok) {
         int tasks = facet_race_feasible_count(race);
         printf("%s: %d demonstrations of %d tasks, %d x %d actions each\n", out,
@@ -68,6 +72,6 @@ int cmd_demos(int argc, char **argv)
         if (common.json)
             status = json_write(json_from_demos(race, &demos, out, tasks), common.json);
     }
-    facet_race_close(race);
+    study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

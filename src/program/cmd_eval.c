@@ -1,4 +1,6 @@
 // facet eval: flies policies on every feasible task and prints the paper's tables with ours.
+#include "bar.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "paper/paper.h"
 #include "pilot.h"
@@ -41,8 +43,9 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
 {
     int runs = 0;
     for (int i = 0; i < ROW_COUNT; i++) runs += policies_find(set, rows[i].method) != NULL;
-    FacetProgress *progress =
-        facet_progress_begin("methods", (long)runs * options->seeds, options->common.quiet);
+    Progress done;
+    progress_begin(&done, bar_open(options->common.quiet), "methods", (long)runs * options->seeds);
+    const FacetProgress part = progress_part(&done);
     FacetStatus status = status_ok();
     for (int i = 0; i < ROW_COUNT && status.ok; i++) {
         const FacetPolicy *policy = policies_find(set, rows[i].method);
@@ -55,10 +58,10 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
                                               .steps = options->steps,
                                               .temperature = options->temperature,
                                               .seed = options->common.seed};
-        status = eval_run(&row->run, race, policy, &sampling, options->seeds, progress);
+        status = eval_run(&row->run, race, policy, &sampling, options->seeds, &part);
         if (status.ok) evaluation->row_count++;
     }
-    facet_progress_end(progress);
+    progress_end(&done);
     return status;
 }
 
@@ -69,8 +72,9 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
     const FacetPolicy *policy = policies_find(set, method);
     if (!policy || options->no_sweep) return status_ok();
     snprintf(evaluation->sweep_method, sizeof evaluation->sweep_method, "%s", method);
-    FacetProgress *progress =
-        facet_progress_begin("sweep", 2 * PAPER_SWEEP_ROWS, options->common.quiet);
+    Progress done;
+    progress_begin(&done, bar_open(options->common.quiet), "sweep", 2 * PAPER_SWEEP_ROWS);
+    const FacetProgress part = progress_part(&done);
     FacetStatus status = status_ok();
     for (int i = 0; i < PAPER_SWEEP_ROWS && status.ok; i++) {
         EvalSweepRow *row = &evaluation->sweep[evaluation->sweep_count];
@@ -82,14 +86,14 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
                                                   .temperature = options->temperature,
                                                   .seed = options->common.seed};
             EvalRun run;
-            status = eval_run(&run, race, policy, &sampling, 1, progress);
+            status = eval_run(&run, race, policy, &sampling, 1, &part);
             if (!status.ok) break;
             *(joint ? &row->joint : &row->composed) = eval_totals(&run, 0);
             eval_run_free(&run);
         }
         if (status.ok) evaluation->sweep_count++;
     }
-    facet_progress_end(progress);
+    progress_end(&done);
     return status;
 }
 
@@ -145,7 +149,7 @@ int cmd_eval(int argc, char **argv)
     FacetStatus status = policies_open(&set, eval.files.items, eval.files.count);
     if (status.ok) status = study_open(&race, &eval.common, &eval.study);
     if (status.ok) status = evaluate(race, &set, &eval);
-    facet_race_close(race);
+    study_close(race);
     policies_close(&set);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -1,4 +1,5 @@
 // facet fly: flies tasks of the race study and shows what became of them.
+#include "bar.h"
 #include "commands.h"
 #include "pilot.h"
 #include "show_race.h"
@@ -42,10 +43,8 @@ static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
     const CommonOptions *common = &options->common;
     FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
     if (!results) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    FacetProgress *progress = facet_progress_begin("flights", count, common->quiet);
     FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
-                                            options->gusts, progress);
-    facet_progress_end(progress);
+                                            options->gusts, bar_open(common->quiet));
     if (status.ok) show_results(race, results, count);
     if (status.ok && common->json) {
         Json *document = json_from_results(race, results, count);
@@ -70,13 +69,10 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
     FacetStatus status = flights.raw && flights.verified && flights.reports
                              ? status_ok()
                              : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    if (status.ok) {
-        FacetProgress *progress = facet_progress_begin("verified", count, common->quiet);
+    if (status.ok)
         status = facet_race_fly_verified(flights.raw, flights.verified, flights.reports, race,
                                          planner, &flights.options, tasks, count, common->seed,
-                                         options->gusts, progress);
-        facet_progress_end(progress);
-    }
+                                         options->gusts, bar_open(common->quiet));
     if (status.ok) show_verified(race, &flights);
     if (status.ok && common->json) {
         Json *document = json_from_verified(race, &flights);
@@ -195,6 +191,6 @@ int cmd_fly(int argc, char **argv)
     status = check_names(&fly_options.tasks, fly_options.common.courses);
     if (status.ok) status = study_open(&race, &fly_options.common, &fly_options.study);
     if (status.ok) status = fly(race, &fly_options);
-    facet_race_close(race);
+    study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "factor/factor.h"
 #include "gate_world.h"
+#include "interrupt.h"
 #include "picture/png.h"
 #include "report/report.h"
 #include "show_race.h"

@@ -6,10 +6,13 @@
 // are. The first offset, which tells the vehicle where it is, is also given in metres: how far the
 // joint plan has it from the composed one, and the bound on that, through the largest slope of the
 // map from normalised units to metres within the bound.
+#include "bar.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "certify/path.h"
 #include "commands.h"
 #include "gate_world.h"
+#include "interrupt.h"
 #include "paper/paper.h"
 #include "show_race.h"
 
@@ -88,7 +91,7 @@ static void measure_first_offset(FirstPlan *out, FacetCertifier *certifier,
 
 static FacetStatus certify_trial(FirstPlan *out, FacetCertifier *certifier,
                                  const FacetGateWorld *world, const FacetGateTrial *trial,
-                                 uint8_t *frame, FacetProgress *progress)
+                                 uint8_t *frame, const FacetProgress *progress)
 {
     out->task = trial->task;
     facet_gate_first_frame(frame, world, trial);
@@ -107,17 +110,16 @@ static FacetStatus certify_trials(FirstPlan *plans, FacetCertifier *certifier,
     if (!frame) return status_fail(FACET_NO_MEMORY, "out of memory for a frame");
     FacetRng rng = rng_make(o->common.seed, UINT64_MAX); // no trial has this stream
     FacetStatus status = status_ok();
-    FacetProgress *progress =
-        facet_progress_begin("steps", (long)o->tasks * o->steps, o->common.quiet);
+    Progress steps;
+    progress_begin(&steps, bar_open(o->common.quiet), "steps", (long)o->tasks * o->steps);
+    const FacetProgress part = progress_part(&steps);
     for (int i = 0; status.ok && i < o->tasks; i++) {
         FacetGateTrial trial;
         FacetFactorTask task = pick_task(policy, i, o->tasks, &rng);
         status = facet_gate_trial(&trial, world, task, o->common.seed, (uint64_t)i);
-        if (status.ok) status = certify_trial(&plans[i], certifier, world, &trial, frame, progress);
-        if (status.ok && interrupt_requested())
-            status = status_fail(FACET_INTERRUPTED, "interrupted");
+        if (status.ok) status = certify_trial(&plans[i], certifier, world, &trial, frame, &part);
     }
-    facet_progress_end(progress);
+    progress_end(&steps);
     free(frame);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "factor/factor.h"
 #include "gate_world.h"
+#include "interrupt.h"
 #include "show_race.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 // facet gate demos and facet gate train: the expert's frames, and a policy from them.
+#include "bar.h"
 #include "commands.h"
 #include "factor/factor.h"
 #include "gate_world.h"
+#include "interrupt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,11 +53,9 @@ static FacetStatus write_demos(const DemosCommand *o, const FacetGateWorld *worl
     collection.shrink = o->shrink;
     collection.redrawn = o->redrawn;
     if (status.ok) status = facet_pool_create(&pool, o->common.threads);
-    if (status.ok) {
-        FacetProgress *progress = facet_progress_begin("flights", o->flights, o->common.quiet);
-        status = facet_gate_collect_file(o->out, world, &collection, NULL, pool, progress);
-        facet_progress_end(progress);
-    }
+    if (status.ok)
+        status = facet_gate_collect_file(o->out, world, &collection, NULL, pool,
+                                         bar_open(o->common.quiet));
     int flown = o->flights < collection.task_count ? o->flights : collection.task_count;
     if (status.ok) printf("%s: %d flights of %d tasks\n", o->out, o->flights, flown);
     facet_pool_destroy(pool);
@@ -120,8 +120,6 @@ static FacetStatus set_training(TrainCommand *o)
     train->hold_out_count = o->hold_out.count;
     train->updates = o->updates;
     train->seed = o->common.seed;
-    train->threads = o->common.threads;
-    train->quiet = o->common.quiet;
     train->command = o->command;
     train->version = facet_version();
     train->precision = FACET_TRAIN_FP16;
@@ -159,7 +157,12 @@ static FacetStatus train(TrainCommand *o)
     TRY(set_training(o));
     if (o->common.json) TRY(file_check(o->common.json));
     TRY(facet_gate_world_create(&world, o->common.courses));
-    FacetStatus status = facet_gate_train(&summary, world, o->data, o->out, &o->training);
+    FacetPool *pool;
+    FacetStatus status = facet_pool_create(&pool, o->common.threads);
+    if (status.ok)
+        status = facet_gate_train(&summary, world, o->data, o->out, &o->training, pool,
+                                  bar_open(o->common.quiet));
+    facet_pool_destroy(pool);
     facet_gate_world_destroy(world);
     if (!status.ok) return status;
     show_training(&summary, o);

@@ -1,5 +1,7 @@
 // facet race: the main job. The expert flies every feasible task, and the policy that ships with
 // Facet plans and flies those whose names it knows.
+#include "bar.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "pilot.h"
 #include "report/report.h"
@@ -56,10 +58,12 @@ static FacetStatus heat_fly(Heat *heat, const FacetRace *race, const FacetPolicy
     Pilot pilot;
     TRY(pilot_open(&pilot, heat->denoise.path, policy, race, &how, heat->tasks, heat->count));
     const char *label = policy ? "policy" : "expert";
-    FacetProgress *progress = facet_progress_begin(label, heat->count, options->common.quiet);
+    Progress flights;
+    progress_begin(&flights, bar_open(options->common.quiet), label, heat->count);
+    const FacetProgress part = progress_part(&flights);
     FacetStatus status = report_fly(heat->flights, race, &pilot.planner, heat->tasks, heat->count,
-                                    options->common.seed, progress);
-    facet_progress_end(progress);
+                                    options->common.seed, &part);
+    progress_end(&flights);
     pilot_close(&pilot);
     for (int i = 0; i < heat->count && status.ok; i++) heat->results[i] = heat->flights[i].result;
     return status;
@@ -176,6 +180,6 @@ int cmd_race(int argc, char **argv)
     if (status.ok && !race_options.no_report) status = file_check(race_options.report);
     if (status.ok) status = study_open(&race, &race_options.common, &race_options.study);
     if (status.ok) status = fly_all(race, &race_options);
-    facet_race_close(race);
+    study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

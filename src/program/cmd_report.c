@@ -1,4 +1,6 @@
 // facet report: results and flights as one page that opens from disk.
+#include "bar.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "pilot.h"
 #include "race/eval.h"
@@ -31,7 +33,8 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
     char default_policy[FILE_PATH_MAX];
     if (!shipped_policy(default_policy)) return status_ok();
     FacetStatus status = policies_open(&set, NULL, 0);
-    FacetProgress *progress = facet_progress_begin("plans", set.count, options->common.quiet);
+    Progress plans;
+    progress_begin(&plans, bar_open(options->common.quiet), "plans", set.count);
     const FacetPolicy *chosen = policies_find(&set, "ours");
     if (!chosen) chosen = policies_find(&set, "factored");
     for (int i = 0; i < set.count && status.ok; i++) {
@@ -42,9 +45,9 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
             if (denoising || !report_has_method(report, method))
                 status = report_add_policy(report, set.policies[i], mode, denoising);
         }
-        facet_progress_add(progress, 1, NULL);
+        if (status.ok) status = progress_add(&plans, 1, NULL);
     }
-    facet_progress_end(progress);
+    progress_end(&plans);
     policies_close(&set);
     return status;
 }
@@ -118,7 +121,7 @@ int cmd_report(int argc, char **argv)
     if (status.ok) status = file_check(report.out);
     if (status.ok) status = study_open(&race, &report.common, &report.study);
     if (status.ok) status = make_report(race, &report);
-    facet_race_close(race);
+    study_close(race);
     if (!status.ok) return command_failed(usage.command, status);
     printf("%s\n", report.out);
     return EXIT_DONE;

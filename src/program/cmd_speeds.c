@@ -25,6 +25,6 @@ int cmd_speeds(int argc, char **argv)
     if (!status.ok) return command_failed(usage.command, status);
     show_speeds(race);
     if (common.json) status = json_write(json_from_speeds(race), common.json);
-    facet_race_close(race);
+    study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -1,8 +1,9 @@
 // facet train: a policy from demonstrations.
 #include "args.h"
-#include "base/file.h"
+#include "bar.h"
 #include "base/json.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "policy/policy.h"
 
 #include <facet_study/train.h>
@@ -37,10 +38,15 @@ static Json *json_from_training(const FacetTrainSummary *summary, const FacetTra
 }
 
 static FacetStatus train(const char *data, const char *out, const FacetTrainOptions *options,
-                         const char *json)
+                         const CommonOptions *common)
 {
     FacetTrainSummary summary;
-    TRY(facet_policy_train(&summary, data, out, options));
+    FacetPool *pool;
+    TRY(facet_pool_create(&pool, common->threads));
+    FacetStatus status =
+        facet_policy_train(&summary, data, out, options, pool, bar_open(common->quiet));
+    facet_pool_destroy(pool);
+    if (!status.ok) return status;
     printf("%s: %s, %d network%s of %.2f M parameters in all\n"
            "%d demonstrations of %d tasks, %d epochs, %ld updates (%ld in this run), %.1f s\n"
            "loss of the last epoch %.5f\n",
@@ -48,7 +54,8 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
            summary.networks == 1 ? "" : "s", 1e-6 * (double)summary.parameters, summary.demos,
            summary.tasks, summary.epochs, summary.updates, summary.updates - summary.resumed,
            summary.seconds, summary.loss);
-    return json ? json_write(json_from_training(&summary, options, out), json) : status_ok();
+    if (!common->json) return status_ok();
+    return json_write(json_from_training(&summary, options, out), common->json);
 }
 
 int cmd_train(int argc, char **argv)
@@ -115,11 +122,9 @@ int cmd_train(int argc, char **argv)
     train_options.hold_out = hold_out.items;
     train_options.hold_out_count = hold_out.count;
     train_options.seed = common.seed;
-    train_options.threads = common.threads;
-    train_options.quiet = common.quiet;
     train_options.command = command;
     train_options.version = facet_version();
     interrupt_watch();
-    status = train(data, out, &train_options, common.json);
+    status = train(data, out, &train_options, &common);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -1,6 +1,7 @@
 // What the sub-commands of `facet gate` share (see gate_world.h).
 #include "gate_world.h"
 
+#include "bar.h"
 #include "factor/factor.h"
 
 #include <stdio.h>
@@ -53,11 +54,9 @@ FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer,
     FacetPool *pool;
     TRY(facet_pool_create(&pool, common->threads));
     FacetGateCrew crew = facet_gate_flyer_crew(flyer);
-    FacetProgress *progress = facet_progress_begin("flights", trials->count, common->quiet);
     FacetStatus status =
         facet_gate_evaluate(trials->flights, flyer->world, &crew, trials->tasks, trials->count,
-                            trials->count, common->seed, watches, pool, progress);
-    facet_progress_end(progress);
+                            trials->count, common->seed, watches, pool, bar_open(common->quiet));
     facet_pool_destroy(pool);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "commands.h"
+#include "linalg/gemm.h"
 
 #include <errno.h>
 #include <facet/api.h>
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
     // A file that grows past the limit of its size is a write that fails, not the end of
     // everything.
     signal(SIGXFSZ, SIG_IGN);
+    gemm_set_threads(1); // products run side by side already
     int exit_code = run(argc, argv);
     // Output that did not arrive, as on a full disk, is a failure.
     if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == EXIT_DONE) {

@@ -1,6 +1,7 @@
 // Who flies (see pilot.h).
 #include "pilot.h"
 
+#include "interrupt.h"
 #include "race/eval.h"
 #include "race/planner.h"
 
@@ -15,7 +16,8 @@ FacetStatus pilot_open(Pilot *pilot, double *path, const FacetPolicy *policy, co
 {
     *pilot = (Pilot){.planner = facet_race_expert()};
     if (!policy) return status_ok();
-    TRY(planner_create_path(&pilot->plans, path, policy, race, how, tasks, count));
+    TRY(planner_create_path(&pilot->plans, path, policy, race, how, tasks, count,
+                            interrupt_progress()));
     pilot->planner = facet_planner_from_policy(pilot->plans);
     return status_ok();
 }

@@ -1,6 +1,7 @@
 // Options, tables and JSON of the race study's commands (see show_race.h).
 #include "show_race.h"
 
+#include "bar.h"
 #include "base/file.h"
 #include "cache.h"
 #include "paper/paper.h"
@@ -17,14 +18,24 @@ FacetStatus study_open(FacetRace **race, const CommonOptions *common, const Stud
         .courses = common->courses,
         .quad = study->quad,
         .preset = study->preset,
-        .threads = common->threads,
-        .quiet = common->quiet,
         .cache = cache_folder(cache) ? cache : NULL,
         .search = study->search,
     };
     *race = NULL;
     if (common->json) TRY(file_check(common->json)); // the search takes a second or two
-    return facet_race_open(race, &options);
+    FacetPool *pool;
+    TRY(facet_pool_create(&pool, common->threads));
+    FacetStatus status = facet_race_open(race, &options, pool, bar_open(common->quiet));
+    if (!status.ok) facet_pool_destroy(pool);
+    return status;
+}
+
+void study_close(FacetRace *race)
+{
+    if (!race) return;
+    FacetPool *pool = race->pool;
+    facet_race_close(race);
+    facet_pool_destroy(pool);
 }
 
 bool study_is_own(const CommonOptions *common, const StudyOptions *study)

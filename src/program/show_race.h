@@ -19,8 +19,9 @@ typedef struct StudyOptions {
     option_text("preset", &(study).preset, "NAME", "gains and carrot of the controller"),          \
         option_text("quad", &(study).quad, "FILE", "JSON file of the vehicle's parameters")
 
-// Opens the study that the options describe.
+// Opens the study that the options describe, with a pool of its own. Close accepts NULL.
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study);
+void study_close(FacetRace *race);
 
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);

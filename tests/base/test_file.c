@@ -199,25 +199,6 @@ static void shipped_folders_are_found(void **state)
     assert_refused(file_shipped(path, "no-such-folder"), "cannot find the folder 'no-such-folder'");
 }
 
-static void interrupt_sets_a_flag_once(void **state)
-{
-    (void)state;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        interrupt_watch();
-        if (interrupt_requested()) _exit(1);
-        raise(SIGINT);
-        if (!interrupt_requested()) _exit(2);
-        raise(SIGINT); // the second ends the program
-        _exit(3);
-    }
-    int result;
-    assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true(WIFSIGNALED(result));
-    assert_int_equal(WTERMSIG(result), SIGINT);
-}
-
 // A killed program's temporary files go; those of a living one, and other files, stay.
 static void what_a_killed_program_left_is_swept_away(void **state)
 {
@@ -275,7 +256,6 @@ int main(void)
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(large_files_are_read_whole, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(shipped_folders_are_found, enter_scratch, leave_scratch),
-        cmocka_unit_test(interrupt_sets_a_flag_once),
         cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, enter_scratch,
                                         leave_scratch),
     };

@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "testing.h"
 
+#include <cjson/cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -318,9 +320,102 @@ static void long_lists_take_few_digits(void **state)
     json_free(document);
 }
 
+// ---- When memory runs out -----------------------------------------------------------------------
+
+static long allocations_left = -1; // until one fails; below zero for ever
+
+static void *allocate(size_t size)
+{
+    if (allocations_left == 0) return NULL;
+    if (allocations_left > 0) allocations_left--;
+    return malloc(size);
+}
+
+// A document with something of every kind, some of it set before what it hangs on is complete.
+static Json *make_everything(void)
+{
+    Json *document = json_object(), *list = json_array(), *inner = json_object();
+    json_set(document, "list", list);
+    json_push(list, inner);
+    json_push_number(list, 0.25);
+    json_push_number(list, INFINITY);
+    json_push_string(list, "text");
+    json_push_bool(list, true);
+    json_push(list, json_from_vec3(vec3(1.0, 2.0, 3.0)));
+    json_set_number(inner, "number", 1.5);
+    json_set_uint64(inner, "seed", UINT64_MAX);
+    json_set_string(inner, "name", "race1");
+    json_set_bool(inner, "flown", false);
+    json_set(document, "numbers", json_from_numbers((const double[]){1.0, 2.5}, 2, 3));
+    return document;
+}
+
+static void a_document_is_written_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    Json *document = make_everything();
+    char *whole = json_line(document);
+    assert_non_null(whole);
+    json_free(document);
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = allocate, .free_fn = free});
+    int failures = 0;
+    for (long n = 0;; n++) {
+        allocations_left = n;
+        document = make_everything();
+        char *text = json_line(document);
+        bool complete = text != NULL;
+        if (complete) assert_string_equal(text, whole);
+        failures += !complete;
+        free(text);
+        allocations_left = n;
+        json_free(document);
+        FacetStatus status = json_write(make_everything(), "whole.json");
+        assert_int_equal(status.ok, access("whole.json", F_OK) == 0);
+        if (!status.ok) {
+            assert_int_equal(status.code, FACET_NO_MEMORY);
+            assert_refused(status, "whole.json: out of memory, not written");
+        }
+        unlink("whole.json");
+        if (complete && status.ok) break;
+        // What is lost stays lost when there is memory again.
+        allocations_left = n < 30 ? n : 30;
+        document = make_everything();
+        allocations_left = -1;
+        json_set_number(document, "late", 1.0);
+        assert_false(json_whole(document));
+        assert_null(json_line(document));
+        json_free(document);
+    }
+    allocations_left = -1;
+    cJSON_InitHooks(NULL);
+    assert_true(failures > 30);
+    free(whole);
+}
+
+static void what_is_missing_is_lost(void **state)
+{
+    (void)state;
+    Json *document = json_object(), *inner = json_object();
+    json_set(document, "inner", inner);
+    assert_true(json_whole(document));
+    json_set_string(inner, "name", NULL);
+    assert_false(json_whole(document));
+    assert_null(json_line(document));
+    json_free(document);
+    document = json_array();
+    json_push(document, NULL);
+    assert_refused(json_write(document, "lost.json"), "lost.json: out of memory, not written");
+    json_set_number(NULL, "key", 1.0); // takes and frees what it is given
+    json_push(NULL, json_array());
+    assert_refused(json_write(NULL, "lost.json"), "lost.json: out of memory");
+    assert_null(json_text(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_document_is_written_whole_or_not_at_all),
+        cmocka_unit_test(what_is_missing_is_lost),
         cmocka_unit_test(broken_text_is_named_with_its_line),
         cmocka_unit_test(nesting_without_end_is_refused),
         cmocka_unit_test(missing_and_mistyped_fields_are_named),

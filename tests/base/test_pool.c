@@ -1,11 +1,14 @@
 // The thread pool: every index once, at any number of threads, loop after loop.
 #define _GNU_SOURCE // sched_setaffinity
 #include "base/pool.h"
+#include "base/status.h"
 #include "testing.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 typedef struct Tally {
     atomic_int *visits; // per index
@@ -111,9 +114,62 @@ static void zero_takes_the_usable_processors(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
+// ---- Tasks that may fail ------------------------------------------------------------------------
+
+enum { TRIES = 500 };
+
+typedef struct Trial {
+    atomic_int ran[TRIES];
+    int failing[3]; // indices that fail
+} Trial;
+
+// The higher the index, the sooner it is done, so that the first to fail is not the lowest.
+static FacetStatus try_index(void *context, int index, int worker)
+{
+    (void)worker;
+    Trial *trial = context;
+    atomic_fetch_add(&trial->ran[index], 1);
+    for (int i = 0; i < 3; i++) {
+        if (index != trial->failing[i]) continue;
+        if (i == 0) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        return status_fail(FACET_NOT_FINITE, "index %d", index);
+    }
+    return status_ok();
+}
+
+static void the_lowest_failure_is_the_result(void **state)
+{
+    (void)state;
+    static const int thread_counts[] = {0, 1, 2, 3, 8};
+    static const int failing[][3] = {{40, 41, 42}, {0, 1, 499}, {499, -1, -1}, {-1, -1, -1}};
+    for (int t = 0; t < 5; t++) {
+        FacetPool *pool = NULL; // the first is no pool, the calling thread alone
+        if (thread_counts[t]) assert_ok(facet_pool_create(&pool, thread_counts[t]));
+        for (int f = 0; f < 4; f++) {
+            static Trial trial;
+            int lowest = failing[f][0];
+            memset(&trial, 0, sizeof trial);
+            memcpy(trial.failing, failing[f], sizeof trial.failing);
+            FacetStatus status = pool_try(pool, TRIES, try_index, &trial);
+            char text[32];
+            snprintf(text, sizeof text, "index %d", lowest);
+            assert_int_equal(status.ok, lowest < 0);
+            assert_int_equal(status.code, lowest < 0 ? FACET_OK : FACET_NOT_FINITE);
+            assert_string_equal(status.text, lowest < 0 ? "" : text);
+            for (int i = 0; i < TRIES; i++) {
+                assert_true(trial.ran[i] <= 1);
+                if (lowest < 0 || i <= lowest) assert_int_equal(trial.ran[i], 1);
+            }
+        }
+        assert_ok(pool_try(pool, 0, try_index, NULL));
+        facet_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_lowest_failure_is_the_result),
         cmocka_unit_test(every_index_exactly_once),
         cmocka_unit_test(many_loops_in_a_row),
         cmocka_unit_test(pools_come_and_go),

@@ -3,16 +3,16 @@
 #define FACET_TEST_SMALL_COURSE_H
 
 #include "policy/normalizer.h"
+#include "pools.h"
 #include "testing.h"
 
 #include <facet_study/race.h>
 
 static inline FacetRace *open_course(int threads)
 {
-    const FacetRaceOptions options = {
-        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = threads};
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     FacetRace *race;
-    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_open(&race, &options, test_pool(threads), NULL));
     return race;
 }
 

@@ -2,6 +2,7 @@
 // those of a policy trained for a moment.
 #include "certify/exact.h"
 #include "policy/waves.h"
+#include "pools.h"
 
 #include <facet_study/train.h>
 
@@ -11,8 +12,7 @@ static FacetPolicy *policy;
 static int open_study(void **state)
 {
     if (enter_folder(state) != 0) return -1;
-    const FacetRaceOptions options = {
-        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     static const char *const held_out[] = {"straight/large"};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
@@ -21,9 +21,9 @@ static int open_study(void **state)
     training.epochs = 1;
     training.hold_out = held_out;
     training.hold_out_count = 1;
-    assert_ok(facet_race_open(&race, &options));
-    assert_ok(facet_race_write_demos("demos.h5", race, &demos, true));
-    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(facet_race_open(&race, &options, test_pool(2), NULL));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
     return 0;
 }
@@ -35,12 +35,23 @@ static int close_study(void **state)
     return leave_folder(state);
 }
 
+static bool see(void *context, const FacetProgressEvent *event)
+{
+    long *seen = context;
+    seen[0] = event->done;
+    seen[1] = event->total;
+    return true;
+}
+
 static void the_product_of_the_course_obeys_the_theorem(void **state)
 {
     (void)state;
     ExactProducts products;
-    assert_int_equal(exact_product_count(race), 1);
-    assert_ok(exact_products(&products, race, policy, 10, 3, NULL));
+    long seen[2] = {-1, -1};
+    const FacetProgress progress = {.report = see, .context = seen};
+    assert_ok(exact_products(&products, race, policy, 10, 3, &progress));
+    assert_int_equal(seen[0], 1);
+    assert_int_equal(seen[1], 1);
     assert_int_equal(products.count, 1);
     const ExactProduct *product = &products.product[0];
     assert_string_equal(product->name, "2 tracks x {small, large}");
@@ -60,7 +71,7 @@ static void exact_plans_of_training_tasks_are_the_experts(void **state)
     (void)state;
     ExactPlan plans[4];
     int count, held_out = 0;
-    assert_ok(exact_plans(plans, &count, race, policy, 20, 3));
+    assert_ok(exact_plans(plans, &count, race, policy, 20, 3, NULL));
     assert_int_equal(count, 4);
     for (int i = 0; i < count; i++) {
         held_out += plans[i].held_out;
@@ -87,10 +98,10 @@ static void policies_without_one_network_for_factors_are_refused(void **state)
         FacetTrainSummary summary;
         training.epochs = 1;
         training.method = methods[i];
-        assert_ok(facet_policy_train(&summary, "demos.h5", "other", &training));
+        assert_ok(facet_policy_train(&summary, "demos.h5", "other", &training, NULL, NULL));
         assert_ok(facet_policy_load(&other, "other"));
         assert_refused(exact_products(&products, race, other, 5, 1, NULL), words[i]);
-        assert_refused(exact_plans(plans, &count, race, other, 5, 1), words[i]);
+        assert_refused(exact_plans(plans, &count, race, other, 5, 1, NULL), words[i]);
         facet_policy_destroy(other);
     }
 }
@@ -106,11 +117,11 @@ static void policies_of_other_chunks_are_refused(void **state)
     FacetTrainSummary summary;
     training.epochs = 1;
     write_waves("waves.h5", WAVE_TASKS, false);
-    assert_ok(facet_policy_train(&summary, "waves.h5", "waves", &training));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "waves", &training, NULL, NULL));
     assert_ok(facet_policy_load(&waves, "waves"));
     assert_refused(exact_products(&products, race, waves, 5, 1, NULL),
                    "expected a policy with chunks of 32 x 4, found 6 x 2");
-    assert_refused(exact_plans(plans, &count, race, waves, 5, 1),
+    assert_refused(exact_plans(plans, &count, race, waves, 5, 1, NULL),
                    "expected a policy with chunks of 32 x 4, found 6 x 2");
     facet_policy_destroy(waves);
 }
@@ -125,7 +136,7 @@ static void values_without_a_feasible_training_task_are_refused(void **state)
     assert_ok(facet_course_find_task(&task, race->course, "straight/small"));
     FacetSpeedCell *cell = &race->speeds.cells[task.track * race->speeds.openings + task.opening];
     cell->feasible = false;
-    assert_refused(exact_plans(plans, &count, race, policy, 5, 1),
+    assert_refused(exact_plans(plans, &count, race, policy, 5, 1, NULL),
                    "no feasible training task has track 'straight'");
     cell->feasible = true;
 }

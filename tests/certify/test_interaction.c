@@ -203,8 +203,8 @@ static void independent_factors_have_no_gap(void **state)
         assert_near(seen.gap, 0.0, 1e-14 * scale);
         assert_near(seen.curvature, 0.0, 1e-14 * scale * scale);
     }
-    assert_ok(
-        interaction_measure(&report, toy.mixture, states, alpha_bars, LEVELS, index, STATES, pool));
+    assert_ok(interaction_measure(&report, toy.mixture, states, alpha_bars, LEVELS, index, STATES,
+                                  pool, NULL));
     assert_true(report.holds);
     assert_less(report.max_gap, 1e-10);
     interaction_report_free(&report);
@@ -275,9 +275,9 @@ static void the_theorem_holds_at_sampled_points(void **state)
         InteractionReport report, again;
         make_states(states, index, &toy);
         assert_ok(interaction_measure(&report, toy.mixture, states, alpha_bars, LEVELS, index,
-                                      STATES, one));
+                                      STATES, one, NULL));
         assert_ok(interaction_measure(&again, toy.mixture, states, alpha_bars, LEVELS, index,
-                                      STATES, two));
+                                      STATES, two, NULL));
         assert_true(report.holds && report.max_gap <= report.bound);
         for (int k = 0; k < LEVELS; k++)
             check_level(&report.levels[k], &toy, states + k * STATES * SIZE, index, alpha_bars[k]);

@@ -1,14 +1,14 @@
 // The statistical certificate on a small course: counts, bounds, threads, and refusals.
 #include "base/status.h"
 #include "certify/passage.h"
+#include "pools.h"
 #include "testing.h"
 
 static FacetRace *open_race(int threads)
 {
-    const FacetRaceOptions options = {
-        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = threads};
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     FacetRace *race;
-    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_open(&race, &options, test_pool(threads), NULL));
     return race;
 }
 

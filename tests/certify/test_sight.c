@@ -152,7 +152,7 @@ static void the_plans_are_the_runners(void **state)
     const uint64_t number = 77;
     setup(&f, 0.4, 2);
     assert_ok(facet_certifier_create(&certifier, f.policy, STEPS, f.pool));
-    assert_ok(facet_policy_runner_create(&runner, f.policy, 1, 2));
+    assert_ok(facet_policy_runner_create(&runner, f.policy, 1, 2, NULL));
     assert_ok(facet_certifier_look(certifier, f.frame));
     for (int numbered = 0; numbered < 2; numbered++) {
         if (numbered)

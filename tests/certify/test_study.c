@@ -3,6 +3,7 @@
 #include "certify/study.h"
 #include "policy/parts.h"
 #include "policy/waves.h"
+#include "pools.h"
 
 #include <facet_study/train.h>
 #include <unistd.h>
@@ -16,16 +17,15 @@ static FacetCourseTask tasks[4];
 static int open_study(void **state)
 {
     if (enter_folder(state) != 0) return -1;
-    const FacetRaceOptions options = {
-        .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
     FacetTrainSummary summary;
     demos.rollouts = 2;
     training.epochs = 1;
-    assert_ok(facet_race_open(&race, &options));
-    assert_ok(facet_race_write_demos("demos.h5", race, &demos, true));
-    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(facet_race_open(&race, &options, test_pool(2), NULL));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
     assert_int_equal(facet_race_feasible_tasks(tasks, race), 4);
     return 0;
@@ -50,8 +50,7 @@ static CertifyOptions small_study(void)
                             .gust_flights = 2,
                             .slowest = 0.8,
                             .state = "study.state",
-                            .study = "test",
-                            .quiet = true};
+                            .study = "test"};
 }
 
 static void assert_same_record(const CertifyRecord *a, const CertifyRecord *b)
@@ -100,13 +99,13 @@ static void a_study_goes_on_where_it_stopped(void **state)
     (void)state;
     CertifyStudy first, rest;
     CertifyOptions options = small_study();
-    assert_ok(certify_study(&first, race, policy, &options));
+    assert_ok(certify_study(&first, race, policy, &options, NULL));
     assert_int_equal(first.count, 1);
     assert_int_equal(first.resumed, 0);
     check_gates(&first.records[0]);
     // More is asked for, and what is in the file is not done again.
     options.seeds = 2, options.sweep[0] = 2, options.sweep[1] = STEPS, options.sweep_count = 2;
-    assert_ok(certify_study(&rest, race, policy, &options));
+    assert_ok(certify_study(&rest, race, policy, &options, NULL));
     assert_int_equal(rest.resumed, 1);
     assert_int_equal(rest.count, 3); // two seeds, and one more number of steps
     assert_same_record(&first.records[0], certify_study_record(&rest, tasks[0], STEPS, 0));
@@ -121,11 +120,11 @@ static void a_study_goes_on_where_it_stopped(void **state)
     }
     certify_study_free(&first);
     certify_study_free(&rest);
-    assert_ok(certify_study(&rest, race, policy, &options));
+    assert_ok(certify_study(&rest, race, policy, &options, NULL));
     assert_int_equal(rest.resumed, 3);
     certify_study_free(&rest);
     options.study = "another";
-    assert_refused(certify_study(&rest, race, policy, &options), "another policy or study");
+    assert_refused(certify_study(&rest, race, policy, &options, NULL), "another policy or study");
     unlink("study.state");
 }
 
@@ -142,7 +141,7 @@ static void what_cannot_be_sampled_is_recorded(void **state)
     assert_ok(facet_policy_load(&broken, "policy"));
     size_t bias = tensor_find(&broken->net->table, "out.bias")->offset;
     broken->params[0][bias] = NAN;
-    assert_ok(certify_study(&study, race, broken, &options));
+    assert_ok(certify_study(&study, race, broken, &options, NULL));
     assert_int_equal(study.count, 1);
     assert_non_null(strstr(study.records[0].failure, "step 1 of 4"));
     assert_true(study.records[0].plan.ltv.step >= 0);

@@ -255,32 +255,11 @@ static int write_in_child(void (*ending)(FacetDatasetWriter *writer, const Facet
     return status;
 }
 
-static void interrupt_then_append(FacetDatasetWriter *writer, const FacetFactorSpace *space)
-{
-    interrupt_watch();
-    raise(SIGINT);
-    FacetStatus appended = append_sample(writer, space, 1),
-                closed = facet_dataset_writer_close(writer);
-    bool right = !appended.ok && !closed.ok &&
-                 strcmp(appended.text, "demos.h5: interrupted, not written") == 0 &&
-                 strcmp(closed.text, appended.text) == 0;
-    _exit(right ? 0 : 3);
-}
-
 static void die_at_once(FacetDatasetWriter *writer, const FacetFactorSpace *space)
 {
     (void)writer;
     (void)space;
     raise(SIGKILL);
-}
-
-static void an_interrupt_leaves_nothing(void **state)
-{
-    (void)state;
-    int status = write_in_child(interrupt_then_append);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    assert_int_equal(count_files(false), 0);
 }
 
 static void a_killed_process_leaves_no_file_of_that_name(void **state)
@@ -398,7 +377,6 @@ int main(void)
         cmocka_unit_test_teardown(nothing_appears_before_the_close, clean_folder),
         cmocka_unit_test_teardown(an_abort_keeps_what_was_there, clean_folder),
         cmocka_unit_test_teardown(a_full_disk_leaves_nothing, clean_folder),
-        cmocka_unit_test_teardown(an_interrupt_leaves_nothing, clean_folder),
         cmocka_unit_test_teardown(a_killed_process_leaves_no_file_of_that_name, clean_folder),
         cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, clean_folder),
         cmocka_unit_test_teardown(a_file_without_demos_is_refused, clean_folder),

@@ -74,7 +74,7 @@ static void sample(Case *c, const FacetPolicy *policy, const char *text)
     const FacetPolicySampling how = {.seed = 3, .numbers = (uint64_t[]){4}};
     FacetPolicyRunner *runner;
     fill_frames(frame, 1, 2);
-    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
     assert_ok(facet_policy_runner_sample(actions, runner, &task, policy->encoder ? frame : NULL, 1,
                                          &how, NULL));
     facet_policy_runner_destroy(runner);

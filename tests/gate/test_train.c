@@ -79,7 +79,6 @@ static FacetTrainOptions short_training(void)
     options.blocks = 2;
     options.channels = 32;
     options.embed = 8;
-    options.threads = 2;
     return options;
 }
 
@@ -97,14 +96,14 @@ static void a_short_training_beats_chance(void **state)
     training.train.rate = 2e-3;
     training.train.jitter = -1.0;
     FacetTrainSummary summary;
-    assert_ok(facet_gate_train(&summary, world, "demos.h5", "pilot", &training));
+    assert_ok(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, pool, NULL));
     assert_int_equal(summary.tasks, TASKS);
 
     FacetPolicy *policy;
     static Look l;
     FacetFactorTask tasks[TASKS];
     assert_ok(facet_policy_load(&policy, "pilot"));
-    assert_ok(facet_policy_runner_create(&l.runner, policy, 1, 2));
+    assert_ok(facet_policy_runner_create(&l.runner, policy, 1, 2, pool));
     find_tasks(tasks, world);
     FacetGateCollection fresh = facet_gate_collection_defaults();
     fresh.tasks = tasks;
@@ -144,7 +143,7 @@ static void a_round_cut_short_resumes(void **state)
     FacetGateTraining training = one_round();
     assert_ok(facet_pool_create(&pool, 2));
     write_demos(world, TASKS, pool);
-    assert_ok(facet_gate_train(&straight, world, "demos.h5", "straight", &training));
+    assert_ok(facet_gate_train(&straight, world, "demos.h5", "straight", &training, pool, NULL));
     assert_int_equal(straight.updates, 6);
     assert_int_equal(straight.resumed, 0);
     FacetImageSet *set;
@@ -158,12 +157,11 @@ static void a_round_cut_short_resumes(void **state)
     FacetTrainOptions stage = training.train;
     stage.until = 3;
     const char *const demos[] = {"demos.h5"};
-    assert_ok(facet_policy_train_images(&resumed, demos, 1, "broken", &stage));
-    assert_refused(facet_gate_train(&resumed, world, "demos.h5", "broken", &training),
+    assert_ok(facet_policy_train_images(&resumed, demos, 1, "broken", &stage, pool, NULL));
+    assert_refused(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL),
                    "broken.ckpt: there is an unfinished training");
     training.train.resume = true;
-    training.train.threads = 1;
-    assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training));
+    assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, NULL, NULL));
     assert_int_equal(resumed.resumed, 3);
     assert_int_equal(resumed.demos, straight.demos);
     assert_same_files("straight", "broken");
@@ -174,7 +172,7 @@ static void a_round_cut_short_resumes(void **state)
     write_demos(world, 1, pool);
     assert_int_equal(rename("demos.h5", "broken.round1.h5"), 0);
     write_demos(world, TASKS, pool);
-    assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training));
+    assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL));
     assert_int_equal(resumed.resumed, 6);
     assert_same_files("straight", "broken");
     assert_int_equal(access("broken.round1.h5", F_OK), -1);
@@ -192,19 +190,20 @@ static void rounds_of_another_training_are_refused(void **state)
     assert_ok(facet_pool_create(&pool, 2));
     write_demos(world, TASKS, pool);
     write_bytes("pilot.round1.h5", "stale", 5);
-    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training),
+    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, pool, NULL),
                    "pilot.round1.h5: there is an unfinished training: --resume continues it");
     training.train.resume = true;
-    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training),
+    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, pool, NULL),
                    "pilot.round1.h5");
     assert_int_equal(access("pilot", F_OK), -1);
     training.rounds = FACET_GATE_ROUNDS_MAX + 1;
-    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training),
+    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, pool, NULL),
                    "expected 0 to 8 rounds of DAgger, found 9");
     training.rounds = -1;
-    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training), "found -1");
+    assert_refused(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, pool, NULL),
+                   "found -1");
     training.rounds = 0;
-    assert_refused(facet_gate_train(&summary, world, "missing.h5", "pilot", &training),
+    assert_refused(facet_gate_train(&summary, world, "missing.h5", "pilot", &training, pool, NULL),
                    "missing.h5");
     facet_pool_destroy(pool);
     facet_gate_world_destroy(world);
@@ -220,7 +219,7 @@ static void policies_of_another_world_do_not_fly(void **state)
     FacetTrainSummary summary;
     FacetPolicy *policy;
     write_waves("waves.h5", WAVE_TASKS, false);
-    assert_ok(facet_policy_train(&summary, "waves.h5", "blind", &blind));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "blind", &blind, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "blind"));
     assert_refused(facet_gate_check_policy(world, policy),
                    "expected a policy that sees, found one without an encoder");
@@ -228,7 +227,7 @@ static void policies_of_another_world_do_not_fly(void **state)
     squares.updates = 1;
     write_squares("squares.h5", square_shape, 6, 0);
     assert_ok(facet_policy_train_images(&summary, (const char *const[]){"squares.h5"}, 1, "squares",
-                                        &squares));
+                                        &squares, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "squares"));
     assert_refused(facet_gate_check_policy(world, policy), "expected the factors {\"venue\":");
     FacetGateFlyer flyer = {.world = world, .policy = policy};

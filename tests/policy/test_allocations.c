@@ -2,6 +2,7 @@
 // is anything in a sampling of a runner, nor in an update on images.
 #include "allocations.h"
 #include "policies.h"
+#include "pools.h"
 #include "train/image_trainer.h"
 #include "waves.h"
 
@@ -13,9 +14,9 @@ static long allocations_of(int epochs)
     FacetTrainSummary summary;
     options.epochs = epochs;
     options.composed_weight = 1.0;
-    options.threads = 2;
+    FacetPool *pool = test_pool(2);
     long before = allocations;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options, pool, NULL));
     assert_int_equal(summary.updates, 3 * epochs);
     return allocations - before;
 }
@@ -48,7 +49,7 @@ static void a_sampling_allocates_nothing(void **state)
         FacetPool *pool;
         for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
         assert_ok(facet_pool_create(&pool, 2));
-        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2));
+        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2, pool));
         long before = allocations;
         assert_true(before > 0);
         for (int i = 0; i < 4; i++) {

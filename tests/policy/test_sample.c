@@ -69,8 +69,8 @@ static void a_runner_samples_the_same_bits(void **state)
         FacetPool *pool;
         for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, many[i]);
         assert_ok(facet_pool_create(&pool, 3));
-        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 3));
-        assert_ok(facet_policy_runner_create(&small, policy, 2, 1));
+        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 3, NULL));
+        assert_ok(facet_policy_runner_create(&small, policy, 2, 1, NULL));
         for (int round = 0; round < 3; round++) {
             int plans = round == 1 ? 3 : PLANS;
             FacetPolicySampling how = {.seed = (uint64_t)round, .steps = 3 + round};
@@ -97,9 +97,9 @@ static void a_runner_refuses_what_it_is_not_made_for(void **state)
     double out[TINY_SIZE];
     const uint8_t frame[3] = {0};
     const FacetPolicySampling how = {0};
-    assert_refused(facet_policy_runner_create(&runner, policy, 0, 1),
+    assert_refused(facet_policy_runner_create(&runner, policy, 0, 1, NULL),
                    "expected 1 plan at once or more");
-    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
     assert_ok(facet_pool_create(&pool, 2));
     assert_refused(facet_policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
                    "expected a pool of at most 1 threads, found 2");
@@ -151,14 +151,15 @@ static void frames_condition_the_plans(void **state)
     for (int threads = 1; threads <= 3; threads++) {
         FacetPool *pool;
         assert_ok(facet_pool_create(&pool, threads));
-        assert_ok(facet_policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads));
+        assert_ok(
+            facet_policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads, NULL));
         assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, pool));
         assert_memory_equal(out, again, sizeof out);
         facet_policy_runner_destroy(runner);
         facet_pool_destroy(pool);
     }
     // Another frame of the first plan changes that plan alone.
-    assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 1, NULL));
     fill_frames(frames, 1, 5);
     assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, NULL));
     for (int i = 0; i < PLANS; i++) {

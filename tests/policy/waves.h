@@ -50,8 +50,6 @@ static inline FacetTrainOptions tiny_training(void)
                                .channels = 8,
                                .embed = 4,
                                .seed = 5,
-                               .threads = 1,
-                               .quiet = true,
                                .command = "facet train",
                                .version = "0"};
 }

@@ -2,10 +2,12 @@
 #include "base/file.h"
 #include "factor/factor.h"
 #include "math/geometry.h"
+#include "pools.h"
 #include "testing.h"
 
 #include <facet_study/dataset.h>
 #include <facet_study/race.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -16,10 +18,9 @@ static const char *const OUT = "test_demos.h5";
 
 static FacetRace *open_study(int threads)
 {
-    const FacetRaceOptions options = {
-        .courses = TEST_DATA "/sample", .threads = threads, .quiet = true};
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
     FacetRace *race;
-    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_open(&race, &options, test_pool(threads), NULL));
     return race;
 }
 
@@ -34,7 +35,7 @@ static FacetDemoOptions few(void)
 static void write_and_read(FacetDataset **dataset, const FacetRace *race,
                            const FacetDemoOptions *options)
 {
-    assert_ok(facet_race_write_demos(OUT, race, options, true));
+    assert_ok(facet_race_write_demos(OUT, race, options, NULL));
     assert_ok(facet_dataset_read(dataset, OUT));
     unlink(OUT);
 }
@@ -162,7 +163,7 @@ static void the_same_bytes_at_any_number_of_threads(void **state)
     FacetDemoOptions options = few();
     for (int i = 0; i < 3; i++) {
         FacetRace *race = open_study(threads[i]);
-        assert_ok(facet_race_write_demos(OUT, race, &options, true));
+        assert_ok(facet_race_write_demos(OUT, race, &options, NULL));
         assert_ok(file_read(&texts[i], &sizes[i], OUT));
         unlink(OUT);
         facet_race_close(race);
@@ -199,7 +200,7 @@ static void a_full_disk_leaves_no_file(void **state)
     if (child == 0) {
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){20000, 20000});
-        FacetStatus status = facet_race_write_demos(OUT, race, &options, true);
+        FacetStatus status = facet_race_write_demos(OUT, race, &options, NULL);
         _exit(status.ok ? 1 : strstr(status.text, OUT) ? 0 : 2);
     }
     int status;
@@ -208,6 +209,44 @@ static void a_full_disk_leaves_no_file(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_int_not_equal(access(OUT, F_OK), 0);
     facet_race_close(race);
+}
+
+typedef struct Watcher {
+    long stop_at, done;
+    bool complete;
+} Watcher;
+
+static bool stop_there(void *context, const FacetProgressEvent *event)
+{
+    Watcher *watcher = context;
+    assert_string_equal(event->stage, "demos");
+    watcher->done = event->done;
+    watcher->complete = event->done == event->total;
+    return event->done < watcher->stop_at;
+}
+
+static void a_host_that_says_stop_gets_no_file(void **state)
+{
+    (void)state;
+    FacetDemoOptions options = few();
+    for (int threads = 1; threads <= 2; threads++) {
+        FacetRace *race = open_study(threads);
+        for (long stop_at = 0; stop_at <= 2; stop_at++) {
+            Watcher watcher = {.stop_at = stop_at};
+            const FacetProgress progress = {.report = stop_there, .context = &watcher};
+            FacetStatus status = facet_race_write_demos(OUT, race, &options, &progress);
+            assert_int_equal(status.code, FACET_INTERRUPTED);
+            assert_refused(status, "test_demos.h5: interrupted, not written");
+            assert_int_equal(watcher.done, stop_at); // and it is not asked again
+            assert_int_not_equal(access(OUT, F_OK), 0);
+        }
+        Watcher watcher = {.stop_at = LONG_MAX};
+        const FacetProgress progress = {.report = stop_there, .context = &watcher};
+        assert_ok(facet_race_write_demos(OUT, race, &options, &progress));
+        assert_true(watcher.complete);
+        facet_race_close(race);
+        unlink(OUT);
+    }
 }
 
 int main(void)
@@ -220,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_same_bytes_at_any_number_of_threads),
         cmocka_unit_test(another_seed_gives_other_demonstrations),
         cmocka_unit_test(a_full_disk_leaves_no_file),
+        cmocka_unit_test(a_host_that_says_stop_gets_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // A trained policy as a planner: the plans that facet_policy_sample gives, in any order, and
 // policies that do not fit a course.
 #include "policy/waves.h"
+#include "pools.h"
 
 #include <facet_study/race.h>
 #include <facet_study/train.h>
@@ -12,15 +13,15 @@ static FacetPolicy *policy;
 static int open_study(void **state)
 {
     if (enter_folder(state) != 0) return -1;
-    const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true, .threads = 2};
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
     FacetTrainSummary summary;
     demos.rollouts = 2;
     training.epochs = 1;
-    assert_ok(facet_race_open(&race, &options));
-    assert_ok(facet_race_write_demos("demos.h5", race, &demos, true));
-    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training));
+    assert_ok(facet_race_open(&race, &options, test_pool(2), NULL));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
     return 0;
 }
@@ -49,7 +50,8 @@ static void plans_are_the_policys_samples(void **state)
     const FacetPolicySampling how = {.steps = 4};
     FacetPolicyPlanner *plans;
     // One task is left for the planner to find out by itself.
-    assert_ok(facet_policy_planner_create(&plans, policy, race, &how, tasks, count - 1, seeds, 2));
+    assert_ok(
+        facet_policy_planner_create(&plans, policy, race, &how, tasks, count - 1, seeds, 2, NULL));
     FacetPlanner planner = facet_planner_from_policy(plans);
     assert_string_equal(planner.name, "factored");
     for (int i = 0; i < count; i++)
@@ -80,10 +82,10 @@ static void policies_that_do_not_fit_are_refused(void **state)
     const uint64_t seed = 1;
     training.epochs = 1;
     write_waves("waves.h5", WAVE_TASKS, false);
-    assert_ok(facet_policy_train(&summary, "waves.h5", "waves", &training));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "waves", &training, NULL, NULL));
     assert_ok(facet_policy_load(&waves, "waves"));
     assert_refused(facet_policy_planner_create(&plans, waves, race, &(FacetPolicySampling){0},
-                                               &task, 1, &seed, 1),
+                                               &task, 1, &seed, 1, NULL),
                    "expected a policy with chunks of 32 x 4, found 6 x 2");
     assert_null(plans);
     facet_policy_destroy(waves);
@@ -92,12 +94,12 @@ static void policies_that_do_not_fit_are_refused(void **state)
     char *name = race->course->tracks[0].name, kept = name[0];
     name[0] = 'x';
     assert_refused(facet_policy_planner_create(&plans, policy, race, &(FacetPolicySampling){0},
-                                               &task, 1, &seed, 1),
+                                               &task, 1, &seed, 1, NULL),
                    "policy: no track 'xend', did you mean 'bend'? known: bend, straight");
     name[0] = kept;
     assert_refused(facet_policy_planner_create(&plans, policy, race,
                                                &(FacetPolicySampling){.steps = 101}, &task, 1,
-                                               &seed, 1),
+                                               &seed, 1, NULL),
                    "expected 1 to 100 steps (the training steps), found 101");
 }
 

@@ -1,6 +1,7 @@
 // The race study on a small course: planners, results, totals.
 #include "base/status.h"
 #include "math/geometry.h"
+#include "pools.h"
 #include "testing.h"
 
 #include <facet_study/race.h>
@@ -10,8 +11,8 @@ static FacetRace *race;
 static int open_study(void **state)
 {
     (void)state;
-    const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true};
-    FacetStatus status = facet_race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
+    FacetStatus status = facet_race_open(&race, &options, test_pool(0), NULL);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }

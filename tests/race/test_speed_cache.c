@@ -7,9 +7,9 @@
 static FacetRace *open_with(const char *cache, bool search)
 {
     const FacetRaceOptions options = {
-        .courses = TEST_DATA "/sample", .quiet = true, .cache = cache, .search = search};
+        .courses = TEST_DATA "/sample", .cache = cache, .search = search};
     FacetRace *race;
-    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_open(&race, &options, NULL, NULL));
     return race;
 }
 

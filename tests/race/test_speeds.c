@@ -1,6 +1,7 @@
 // The shipped courses have the shape of the paper's Table "Race tracks and maximum feasible
 // speeds".
 #include "paper/paper.h"
+#include "pools.h"
 #include "testing.h"
 
 #include <facet_study/race.h>
@@ -12,8 +13,8 @@ static FacetRace *race;
 static int open_study(void **state)
 {
     (void)state;
-    const FacetRaceOptions options = {.courses = TEST_SOURCE "/courses", .quiet = true};
-    FacetStatus status = facet_race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/courses"};
+    FacetStatus status = facet_race_open(&race, &options, test_pool(0), NULL);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }

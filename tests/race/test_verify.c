@@ -2,6 +2,7 @@
 // needed, along the same path; plans whose path misses are left and named.
 #include "base/status.h"
 #include "math/geometry.h"
+#include "pools.h"
 #include "testing.h"
 
 #include <facet_study/race.h>
@@ -11,8 +12,8 @@ static FacetRace *race;
 static int open_study(void **state)
 {
     (void)state;
-    const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true, .threads = 2};
-    FacetStatus status = facet_race_open(&race, &options);
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
+    FacetStatus status = facet_race_open(&race, &options, test_pool(2), NULL);
     if (!status.ok) print_error("%s\n", status.text);
     return status.ok ? 0 : -1;
 }

@@ -3,6 +3,7 @@
 #ifndef FACET_TESTS_REPORT_REPORTS_H
 #define FACET_TESTS_REPORT_REPORTS_H
 
+#include "pools.h"
 #include "report/report.h"
 #include "scratch.h"
 
@@ -10,9 +11,9 @@
 
 static inline FacetRace *open_race(const char *courses, int threads)
 {
-    const FacetRaceOptions options = {.courses = courses, .threads = threads, .quiet = true};
+    const FacetRaceOptions options = {.courses = courses};
     FacetRace *race;
-    assert_ok(facet_race_open(&race, &options));
+    assert_ok(facet_race_open(&race, &options, test_pool(threads), NULL));
     return race;
 }
 

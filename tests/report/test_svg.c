@@ -6,13 +6,12 @@
 
 static char *escaped(const char *text)
 {
-    char *out;
-    size_t size;
-    FILE *stream = open_memstream(&out, &size);
-    assert_non_null(stream);
-    svg_escape(stream, text);
-    assert_int_equal(fclose(stream), 0);
-    return out;
+    Svg svg = {0};
+    svg.out = open_memstream(&svg.text, &svg.size);
+    assert_non_null(svg.out);
+    svg_escape(&svg, text);
+    assert_int_equal(fclose(svg.out), 0);
+    return svg.text;
 }
 
 static void assert_escaped(const char *text, const char *expected)
@@ -101,6 +100,16 @@ static void a_drawing_has_colours_and_classes(void **state)
     free(text);
 }
 
+// Where there was no memory for the stream, all calls are taken and there is no text.
+static void without_memory_there_is_no_drawing(void **state)
+{
+    (void)state;
+    Svg svg = {.id = "none"};
+    svg_text(&svg, 1, 2, SVG_START, 12, "ink", "text");
+    svg_line(&svg, 0, 0, 1, 1, "ink", 1.0, "");
+    assert_null(svg_end(&svg));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +118,7 @@ int main(void)
         cmocka_unit_test(values_fall_into_the_frame),
         cmocka_unit_test(every_colour_has_a_light_and_a_dark),
         cmocka_unit_test(a_drawing_has_colours_and_classes),
+        cmocka_unit_test(without_memory_there_is_no_drawing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

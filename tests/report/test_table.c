@@ -124,6 +124,17 @@ static void numbers_alone_may_be_wider(void **state)
     free(text);
 }
 
+// A table that there was no memory for takes every call, and says so where it would stand.
+static void without_memory_a_line_says_so(void **state)
+{
+    (void)state;
+    table_cell(NULL, "race1");
+    table_rule(NULL);
+    char *text = printed(NULL);
+    assert_string_equal(text, "(no memory for this table)\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +145,7 @@ int main(void)
         cmocka_unit_test(wide_tables_are_cut_to_80_columns),
         cmocka_unit_test(gaps_close_before_text_is_cut),
         cmocka_unit_test(numbers_alone_may_be_wider),
+        cmocka_unit_test(without_memory_a_line_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static double error_of(const FacetPolicy *policy)
     enum { TRIALS = 60, FIRST = 1000000 };
     FacetPolicyRunner *runner;
     double sum = 0.0;
-    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
     for (int i = 0; i < TRIALS; i++) {
         static uint8_t image[IMAGE], frame[4 * IMAGE];
         float x0[SIZE];

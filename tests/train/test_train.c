@@ -1,11 +1,19 @@
 // Training: what it learns, the same bits on any number of threads and after any end of a run, and
 // what it refuses.
 #include "policy/waves.h"
+#include "pools.h"
 #include "train/training.h"
 
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
+
+// On the calling thread, with nobody watching.
+static FacetStatus train(FacetTrainSummary *summary, const char *data, const char *out,
+                         const FacetTrainOptions *options)
+{
+    return facet_policy_train(summary, data, out, options, NULL, NULL);
+}
 
 static const char *const held_out[] = {"track=b,size=m"};
 
@@ -22,7 +30,7 @@ static void every_method_trains(void **state)
         options.method = (FacetPolicyMethod)method;
         options.hold_out = held_out;
         options.hold_out_count = 1;
-        assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
+        assert_ok(train(&summary, "waves.h5", "policy", &options));
         assert_ok(facet_policy_load(&policy, "policy"));
         bool all = method == FACET_POLICY_ORACLE, several = method == FACET_POLICY_KNET;
         assert_int_equal(policy_method(policy), method);
@@ -72,9 +80,9 @@ static void the_null_network_is_the_baseline(void **state)
     FacetTrainSummary summary;
     FacetPolicy *knet, *baseline;
     options.method = FACET_POLICY_KNET;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "knet", &options));
+    assert_ok(train(&summary, "waves.h5", "knet", &options));
     options.method = FACET_POLICY_BASELINE;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "baseline", &options));
+    assert_ok(train(&summary, "waves.h5", "baseline", &options));
     assert_ok(facet_policy_load(&knet, "knet"));
     assert_ok(facet_policy_load(&baseline, "baseline"));
     size_t bytes = knet->net->table.size * sizeof(float);
@@ -96,7 +104,7 @@ static void held_out_demos_are_not_looked_at(void **state)
     FacetPolicy *policy;
     options.hold_out = large;
     options.hold_out_count = 3;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
+    assert_ok(train(&summary, "waves.h5", "policy", &options));
     assert_ok(facet_policy_load(&policy, "policy"));
     assert_less(policy_normalizer(policy)->max[1], 20.5);
     FacetFactorTask task;
@@ -122,13 +130,11 @@ static void it_learns(void **state)
     options.composed_weight = 1.0;
     options.hold_out = held_out;
     options.hold_out_count = 1;
-    options.threads = 2;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
     FacetPolicy *policy;
-    FacetPool *pool;
+    FacetPool *pool = test_pool(2);
+    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options, pool, NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
     assert_near(policy_record(policy)->drop[1], 0.3, 0.0);
-    assert_ok(facet_pool_create(&pool, 2));
     FacetFactorTask tasks[WAVE_TASKS];
     for (int i = 0; i < WAVE_TASKS; i++) tasks[i] = factor_task_at(facet_policy_space(policy), i);
     double actions[WAVE_TASKS][WAVE_T][WAVE_D];
@@ -144,7 +150,6 @@ static void it_learns(void **state)
         bool unseen = facet_factor_split_contains(facet_policy_held_out(policy), tasks[i]);
         assert_less(sqrt(square / size), unseen ? 0.9 : 0.35);
     }
-    facet_pool_destroy(pool);
     facet_policy_destroy(policy);
 }
 
@@ -156,15 +161,14 @@ static void same_bits_on_any_thread_count(void **state)
     FacetTrainSummary summary;
     options.composed_weight = 0.5;
     for (int threads = 1; threads <= 4; threads *= 2) {
-        options.threads = threads;
-        assert_ok(
-            facet_policy_train(&summary, "waves.h5", threads == 1 ? "one" : "many", &options));
+        assert_ok(facet_policy_train(&summary, "waves.h5", threads == 1 ? "one" : "many", &options,
+                                     test_pool(threads), NULL));
         if (threads == 1) continue;
         assert_same_files("one", "many");
         assert_same_files("one.csv", "many.csv");
     }
     options.seed++;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "many", &options));
+    assert_ok(train(&summary, "waves.h5", "many", &options));
     size_t size;
     char *one = read_bytes(&size, "one"), *other = read_bytes(&size, "many");
     assert_true(memcmp(one, other, size) != 0);
@@ -178,7 +182,7 @@ static void the_log_has_every_update(void **state)
     write_waves("waves.h5", WAVE_TASKS, false);
     FacetTrainOptions options = tiny_training();
     FacetTrainSummary summary;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
+    assert_ok(train(&summary, "waves.h5", "policy", &options));
     size_t size;
     char *text = read_bytes(&size, "policy.csv");
     text[size] = '\0';
@@ -204,6 +208,20 @@ static void the_log_has_every_update(void **state)
 
 // ---- Runs that end early ------------------------------------------------------------------------
 
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static bool go_on(void *context, const FacetProgressEvent *event)
+{
+    (void)context, (void)event;
+    return !interrupted;
+}
+
 // Trains in a child process, which gets the signal once the checkpoint is there and a moment more
 // has passed. Returns whether it was still at work.
 static bool train_until(const FacetTrainOptions *options, const char *out, int signal_number,
@@ -212,12 +230,13 @@ static bool train_until(const FacetTrainOptions *options, const char *out, int s
     char checkpoint[64];
     snprintf(checkpoint, sizeof checkpoint, "%s.ckpt", out);
     fflush(NULL);
-    interrupt_watch(); // which the child inherits
+    signal(SIGINT, on_interrupt); // which the child inherits
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         FacetTrainSummary summary;
-        FacetStatus status = facet_policy_train(&summary, "waves.h5", out, options);
+        const FacetProgress watch = {.report = go_on};
+        FacetStatus status = facet_policy_train(&summary, "waves.h5", out, options, NULL, &watch);
         _exit(status.ok ? 0 : strstr(status.text, "--resume continues from") ? 3 : 4);
     }
     int status, ended = 0;
@@ -248,25 +267,70 @@ static void a_run_that_ends_early_resumes_bit_for_bit(void **state)
         options.epochs = method == FACET_POLICY_KNET ? 40 : 200;
         options.composed_weight = method == FACET_POLICY_KNET ? 0.0 : 1.0;
         options.checkpoint_every = 25;
-        assert_ok(facet_policy_train(&summary, "waves.h5", "straight", &options));
+        assert_ok(train(&summary, "waves.h5", "straight", &options));
         options.resume = true;
         int ends = 0;
         for (int i = 0; i < 6; i++)
             ends += train_until(&options, "broken", i % 2 ? SIGINT : SIGKILL, 1000000L * (3 * i));
         assert_true(ends >= 2);
-        options.threads = 2;
         options.command = "another command";
-        assert_ok(facet_policy_train(&summary, "waves.h5", "broken", &options));
+        assert_ok(facet_policy_train(&summary, "waves.h5", "broken", &options, test_pool(2), NULL));
         assert_same_files("straight", "broken");
         assert_same_files("straight.csv", "broken.csv");
         assert_int_equal(access("broken.ckpt", F_OK), -1);
         // Once complete there is nothing left to do.
-        assert_ok(facet_policy_train(&summary, "waves.h5", "broken", &options));
+        assert_ok(train(&summary, "waves.h5", "broken", &options));
         assert_int_equal(summary.resumed, summary.updates);
         assert_same_files("straight", "broken");
         clean_folder(state);
         write_waves("waves.h5", WAVE_TASKS, false);
     }
+}
+
+// A host that says stop after some updates, and remembers what it was told.
+typedef struct Watcher {
+    long stop_at; // updates, or -1
+    long events, done, total;
+    char stage[32], note[80];
+} Watcher;
+
+static bool watch_update(void *context, const FacetProgressEvent *event)
+{
+    Watcher *watcher = context;
+    watcher->events++;
+    watcher->done = event->done;
+    watcher->total = event->total;
+    snprintf(watcher->stage, sizeof watcher->stage, "%s", event->stage);
+    snprintf(watcher->note, sizeof watcher->note, "%s", event->note ? event->note : "");
+    return event->done != watcher->stop_at;
+}
+
+static void a_host_that_says_stop_gets_a_checkpoint(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
+    assert_ok(train(&summary, "waves.h5", "straight", &options));
+    Watcher watcher = {.stop_at = 12};
+    const FacetProgress progress = {.report = watch_update, .context = &watcher};
+    FacetStatus status =
+        facet_policy_train(&summary, "waves.h5", "broken", &options, test_pool(2), &progress);
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    assert_refused(status, "interrupted at update 12 of 30: --resume continues from broken.ckpt");
+    assert_int_equal(watcher.done, 12); // nothing after the stop
+    assert_int_equal(watcher.total, 30);
+    assert_string_equal(watcher.stage, "train");
+    assert_memory_equal(watcher.note, "loss ", 5);
+
+    options.resume = true;
+    watcher = (Watcher){.stop_at = -1};
+    assert_ok(facet_policy_train(&summary, "waves.h5", "broken", &options, NULL, &progress));
+    assert_int_equal(watcher.done, 18);
+    assert_int_equal(watcher.total, 18);
+    assert_int_equal(watcher.events, 19); // the beginning, and every update
+    assert_same_files("straight", "broken");
+    assert_same_files("straight.csv", "broken.csv");
 }
 
 static void another_training_does_not_resume(void **state)
@@ -279,36 +343,35 @@ static void another_training_does_not_resume(void **state)
     options.epochs = 4000;
     options.checkpoint_every = 25;
     assert_true(train_until(&options, "policy", SIGKILL, 0));
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
+    assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "policy.ckpt: there is an unfinished training: --resume continues it");
     options.resume = true;
     options.batch = 9;
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
+    assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "policy.ckpt: expected the train_batch of this run, 9, found 8");
     options.batch = 8;
     options.channels = 16;
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
+    assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "policy.ckpt: expected the network of this run");
     options.channels = 8;
     options.drop = "size=0.25";
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
+    assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "expected the train_drop of this run, [0.1,0.25], found [0.1,0.1]");
     options.drop = NULL;
-    assert_refused(facet_policy_train(&summary, "other.h5", "policy", &options),
+    assert_refused(train(&summary, "other.h5", "policy", &options),
                    "expected the training_tasks of this run");
     size_t size;
     char *bytes = read_bytes(&size, "policy.ckpt");
     write_bytes("policy.ckpt", bytes, size - 10);
     free(bytes);
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
-                   "policy.ckpt: tensor");
+    assert_refused(train(&summary, "waves.h5", "policy", &options), "policy.ckpt: tensor");
     options.epochs = 1;
     options.resume = false;
     assert_int_equal(unlink("policy.ckpt"), 0);
-    assert_ok(facet_policy_train(&summary, "waves.h5", "policy", &options));
+    assert_ok(train(&summary, "waves.h5", "policy", &options));
     options.resume = true;
     options.seed++;
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
+    assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "policy: expected the train_seed of this run, 6, found 5");
 }
 
@@ -322,13 +385,11 @@ static void a_diverging_loss_stops(void **state)
     FacetTrainSummary summary;
     options.rate = 1e18;
     options.checkpoint_every = 1;
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options),
-                   "training diverged at update ");
+    assert_refused(train(&summary, "waves.h5", "policy", &options), "training diverged at update ");
     assert_int_equal(access("policy", F_OK), -1);
     assert_int_equal(access("policy.ckpt", F_OK), 0);
     options.checkpoint_every = 500;
-    assert_refused(facet_policy_train(&summary, "waves.h5", "second", &options),
-                   "there was no checkpoint yet");
+    assert_refused(train(&summary, "waves.h5", "second", &options), "there was no checkpoint yet");
 }
 
 static void unusable_demonstrations_are_refused(void **state)
@@ -337,23 +398,23 @@ static void unusable_demonstrations_are_refused(void **state)
     FacetTrainOptions options = tiny_training();
     FacetTrainSummary summary;
     write_waves("constant.h5", WAVE_TASKS, true);
-    assert_refused(facet_policy_train(&summary, "constant.h5", "policy", &options),
+    assert_refused(train(&summary, "constant.h5", "policy", &options),
                    "constant.h5: actions: channel 1: expected values that differ, found the "
                    "constant 4");
     write_waves("single.h5", 1, false);
-    assert_refused(facet_policy_train(&summary, "single.h5", "policy", &options),
+    assert_refused(train(&summary, "single.h5", "policy", &options),
                    "single.h5: expected demonstrations of two tasks or more to tell factors apart, "
                    "found one task");
     options.method = FACET_POLICY_KNET;
-    assert_refused(facet_policy_train(&summary, "single.h5", "policy", &options), "found one task");
+    assert_refused(train(&summary, "single.h5", "policy", &options), "found one task");
     options.hold_out = (const char *const[]){"a/s"};
     options.hold_out_count = 1;
     options.method = FACET_POLICY_BASELINE;
-    assert_refused(facet_policy_train(&summary, "single.h5", "policy", &options),
+    assert_refused(train(&summary, "single.h5", "policy", &options),
                    "expected demonstrations to train on, found all 4 held out");
     options.hold_out_count = 0;
-    assert_ok(facet_policy_train(&summary, "single.h5", "policy", &options)); // needs no factors
-    assert_refused(facet_policy_train(&summary, "missing.h5", "policy", &options), "missing.h5");
+    assert_ok(train(&summary, "single.h5", "policy", &options)); // needs no factors
+    assert_refused(train(&summary, "missing.h5", "policy", &options), "missing.h5");
 }
 
 static void wrong_options_are_refused(void **state)
@@ -366,7 +427,7 @@ static void wrong_options_are_refused(void **state)
     do {                                                                                           \
         options = tiny_training();                                                                 \
         setting;                                                                                   \
-        assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &options), words);       \
+        assert_refused(train(&summary, "waves.h5", "policy", &options), words);                    \
     } while (0)
     REFUSED(options.recipe = "papr", "no recipe 'papr', did you mean 'paper'?");
     REFUSED(options.predict = "w", "no prediction 'w': eps, v, x0");
@@ -385,8 +446,7 @@ static void wrong_options_are_refused(void **state)
     REFUSED((options.batch = 1, options.composed_weight = 1.0),
             "a composed loss needs a factor and a batch of 2 or more");
     options = tiny_training();
-    assert_refused(facet_policy_train(&summary, "waves.h5", "no/such/policy", &options),
-                   "cannot create");
+    assert_refused(train(&summary, "waves.h5", "no/such/policy", &options), "cannot create");
     assert_int_equal(access("policy", F_OK), -1);
 }
 
@@ -401,6 +461,7 @@ int main(void)
         cmocka_unit_test_teardown(same_bits_on_any_thread_count, clean_folder),
         cmocka_unit_test_teardown(the_log_has_every_update, clean_folder),
         cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, clean_folder),
+        cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, clean_folder),
         cmocka_unit_test_teardown(another_training_does_not_resume, clean_folder),
         cmocka_unit_test_teardown(a_diverging_loss_stops, clean_folder),
         cmocka_unit_test_teardown(unusable_demonstrations_are_refused, clean_folder),

@@ -2,6 +2,7 @@
 // a run, stops that more frames follow, encoders taken over, and what is refused.
 #include "policy/parts.h"
 #include "policy/squares.h"
+#include "pools.h"
 
 #include <signal.h>
 #include <time.h>
@@ -19,7 +20,13 @@ static int write_files(void **state)
 static FacetStatus train(FacetTrainSummary *summary, int files, const char *out,
                          const FacetTrainOptions *options)
 {
-    return facet_policy_train_images(summary, both_files, files, out, options);
+    return facet_policy_train_images(summary, both_files, files, out, options, NULL, NULL);
+}
+
+static FacetStatus train_on_two(FacetTrainSummary *summary, int files, const char *out,
+                                const FacetTrainOptions *options)
+{
+    return facet_policy_train_images(summary, both_files, files, out, options, test_pool(2), NULL);
 }
 
 static void assert_different_files(const char *a, const char *b)
@@ -63,7 +70,7 @@ static void a_policy_sees_after_training(void **state)
     uint8_t *frame = malloc(320 * 240 * 3);
     assert_non_null(frame);
     FacetFactorTask task = factor_task_at(facet_policy_space(policy), 3);
-    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1));
+    assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
     memset(frame, 200, 320 * 240 * 3);
     assert_ok(facet_policy_runner_sample(bright, runner, &task, frame, 1, &(FacetPolicySampling){0},
                                          NULL));
@@ -84,8 +91,7 @@ static void same_bits_on_any_thread_count(void **state)
     FacetTrainSummary summary;
     options.composed_weight = 1.0;
     assert_ok(train(&summary, 2, "one", &options));
-    options.threads = 2;
-    assert_ok(train(&summary, 2, "two", &options));
+    assert_ok(train_on_two(&summary, 2, "two", &options));
     assert_same_files("one", "two");
     assert_same_files("one.csv", "two.csv");
     options.seed++;
@@ -160,9 +166,8 @@ static void training_stops_and_goes_on(void **state)
     assert_refused(train(&summary, 1, "stopped", &options),
                    "stopped.ckpt: expected at most 3 updates, found 4");
     options.until = 0;
-    options.threads = 2;
     bytes = read_bytes(&size, "stopped.ckpt");
-    assert_ok(train(&summary, 1, "stopped", &options));
+    assert_ok(train_on_two(&summary, 1, "stopped", &options));
     assert_int_equal(summary.resumed, 4);
     assert_int_equal(summary.updates, 6);
     assert_int_equal(access("stopped.ckpt", F_OK), -1);
@@ -273,8 +278,9 @@ static void another_training_does_not_resume(void **state)
     options.knee = 2.0;
     assert_refused(train(&summary, 1, "policy", &options), "policy.ckpt: expected the normalizer");
     options.knee = 0.0;
-    assert_refused(facet_policy_train_images(&summary, both_files + 1, 1, "policy", &options),
-                   "policy.ckpt: expected the ");
+    assert_refused(
+        facet_policy_train_images(&summary, both_files + 1, 1, "policy", &options, NULL, NULL),
+        "policy.ckpt: expected the ");
     // A stop whose checkpoint is lost is no end.
     assert_int_equal(unlink("policy.ckpt"), 0);
     assert_refused(train(&summary, 1, "policy", &options),
@@ -327,7 +333,7 @@ static void encoders_that_do_not_fit_are_refused(void **state)
     write_waves("waves.h5", WAVE_TASKS, false);
     FacetTrainOptions options = square_training(), blind = tiny_training();
     FacetTrainSummary summary;
-    assert_ok(facet_policy_train(&summary, "waves.h5", "blind", &blind));
+    assert_ok(facet_policy_train(&summary, "waves.h5", "blind", &blind, NULL, NULL));
     options.encoder_from = "blind";
     assert_refused(train(&summary, 1, "policy", &options),
                    "blind: expected a policy that sees, found one without an encoder");
@@ -378,16 +384,17 @@ static void wrong_settings_are_refused(void **state)
     options = square_training();
     write_squares("large.h5", (FacetFrameShape){320, 240, SQUARE_T, SQUARE_D}, 6, 0);
     const char *const large[] = {"large.h5"}, *const mixed[] = {"first.h5", "large.h5"};
-    assert_refused(facet_policy_train_images(&summary, large, 1, "policy", &options),
+    assert_refused(facet_policy_train_images(&summary, large, 1, "policy", &options, NULL, NULL),
                    "large.h5: expected frames of 80 x 60 for the encoder 'small', found 320 x "
                    "240");
-    assert_refused(facet_policy_train_images(&summary, mixed, 2, "policy", &options), "large.h5");
+    assert_refused(facet_policy_train_images(&summary, mixed, 2, "policy", &options, NULL, NULL),
+                   "large.h5");
     assert_int_equal(access("policy", F_OK), -1);
     // Demonstrations without frames have no use for an encoder.
     write_waves("waves.h5", WAVE_TASKS, false);
     FacetTrainOptions blind = tiny_training();
     blind.encoder = "small";
-    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &blind),
+    assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &blind, NULL, NULL),
                    "expected no encoder for demonstrations without frames, found 'small'");
 }
 

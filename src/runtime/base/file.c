@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, and interrupts (see file.h).
+// Files that appear whole or not at all (see file.h).
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "file.h"
@@ -232,21 +232,3 @@ FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name)
     if (folder_found(out, FACET_DATADIR, "", name)) return status_ok();
     return status_fail(FACET_NOT_FOUND, "cannot find the folder '%s' that ships with Facet", name);
 }
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL);
-}
-
-void interrupt_watch(void)
-{
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-bool interrupt_requested(void) { return interrupted; }

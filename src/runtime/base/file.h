@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, and interrupts that leave nothing half-written.
+// Files that appear whole or not at all.
 #ifndef FACET_BASE_FILE_H
 #define FACET_BASE_FILE_H
 
@@ -48,10 +48,5 @@ FacetStatus file_make_parent(const char *path); // the folder that a file is to 
 // The folder of data that ships with Facet (such as "courses"): beside the program's build folder
 // or under its share folder, or where Facet is installed by default.
 FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name);
-
-// Ctrl-C and SIGTERM set a flag that long work looks at, so that it can stop cleanly. A second
-// Ctrl-C ends the program at once.
-void interrupt_watch(void);
-bool interrupt_requested(void);
 
 #endif

@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include "file.h"
-#include "required.h"
 #include "text.h"
 
 #include <cjson/cJSON.h>
@@ -247,28 +246,53 @@ FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *
 
 // ---- Writing --------------------------------------------------------------------------------
 
-Json *json_object(void) { return required(cJSON_CreateObject()); }
-Json *json_array(void) { return required(cJSON_CreateArray()); }
+// Marks a node whose child was lost. cJSON keeps to the bits below.
+enum { LOST = 1 << 16 };
+
+Json *json_object(void) { return cJSON_CreateObject(); }
+Json *json_array(void) { return cJSON_CreateArray(); }
 void json_free(Json *document) { cJSON_Delete(document); }
+
+bool json_whole(const Json *node)
+{
+    if (!node || node->type & LOST) return false;
+    for (const Json *child = node->child; child; child = child->next)
+        if (!json_whole(child)) return false;
+    return true;
+}
+
+// A node with its own spelling of a number.
+static Json *raw_number(const char *digits, double value)
+{
+    Json *node = cJSON_CreateRaw(digits);
+    if (node) node->valuedouble = value;
+    return node;
+}
 
 // A number in the fewest digits that read back as the same double. cJSON's own spelling is off by
 // a last bit now and then.
 static Json *number_node(double value)
 {
-    if (!isfinite(value)) return required(cJSON_CreateNull());
+    if (!isfinite(value)) return cJSON_CreateNull();
     char digits[32];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break;
     }
-    Json *node = required(cJSON_CreateRaw(digits));
-    node->valuedouble = value;
-    return node;
+    return raw_number(digits, value);
+}
+
+// A child that did not get its place goes, and its parent remembers.
+static void settle(Json *parent, Json *child, bool placed)
+{
+    if (placed) return;
+    cJSON_Delete(child);
+    if (parent) parent->type |= LOST;
 }
 
 void json_set(Json *object, const char *key, Json *child)
 {
-    cJSON_AddItemToObject(object, key, child);
+    settle(object, child, object && child && cJSON_AddItemToObject(object, key, child));
 }
 
 void json_set_number(Json *object, const char *key, double value)
@@ -280,33 +304,32 @@ void json_set_uint64(Json *object, const char *key, uint64_t value)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%" PRIu64, value);
-    Json *node = required(cJSON_CreateRaw(digits));
-    node->valuedouble = (double)value;
-    json_set(object, key, node);
+    json_set(object, key, raw_number(digits, (double)value));
 }
 
 void json_set_string(Json *object, const char *key, const char *value)
 {
-    json_set(object, key, required(cJSON_CreateString(value)));
+    json_set(object, key, cJSON_CreateString(value));
 }
 
 void json_set_bool(Json *object, const char *key, bool value)
 {
-    json_set(object, key, required(cJSON_CreateBool(value)));
+    json_set(object, key, cJSON_CreateBool(value));
 }
 
-void json_push(Json *array, Json *child) { cJSON_AddItemToArray(array, child); }
+void json_push(Json *array, Json *child)
+{
+    settle(array, child, array && child && cJSON_AddItemToArray(array, child));
+}
+
 void json_push_number(Json *array, double value) { json_push(array, number_node(value)); }
 
 void json_push_string(Json *array, const char *value)
 {
-    json_push(array, required(cJSON_CreateString(value)));
+    json_push(array, cJSON_CreateString(value));
 }
 
-void json_push_bool(Json *array, bool value)
-{
-    json_push(array, required(cJSON_CreateBool(value)));
-}
+void json_push_bool(Json *array, bool value) { json_push(array, cJSON_CreateBool(value)); }
 
 Json *json_from_vec3(FacetVec3 v)
 {
@@ -321,10 +344,16 @@ Json *json_from_numbers(const double *values, int count, int decimals)
 {
     enum { WIDEST = 352 }; // of any double, in full
     size_t room = WIDEST + 2, used = 0;
-    char *text = required(malloc(room));
+    char *text = malloc(room);
+    if (!text) return NULL;
     text[used++] = '[';
     for (int i = 0; i < count; i++) {
-        if (room - used < WIDEST) text = required(realloc(text, room *= 2));
+        char *longer = room - used < WIDEST ? realloc(text, room *= 2) : text;
+        if (!longer) {
+            free(text);
+            return NULL;
+        }
+        text = longer;
         char *number = text + used;
         int length = isfinite(values[i]) ? snprintf(number, WIDEST, "%.*f", decimals, values[i])
                                          : snprintf(number, WIDEST, "null");
@@ -339,17 +368,27 @@ Json *json_from_numbers(const double *values, int count, int decimals)
     if (count == 0) used++;
     text[used - 1] = ']';
     text[used] = '\0';
-    Json *node = required(cJSON_CreateRaw(text));
+    Json *node = cJSON_CreateRaw(text);
     free(text);
     return node;
 }
 
-char *json_line(const Json *document) { return required(cJSON_PrintUnformatted(document)); }
+// The text of a document as a person reads it, or NULL when memory ran out.
+static char *json_text(const Json *document)
+{
+    return json_whole(document) ? cJSON_Print(document) : NULL;
+}
+
+char *json_line(const Json *document)
+{
+    return json_whole(document) ? cJSON_PrintUnformatted(document) : NULL;
+}
 
 FacetStatus json_write(Json *document, const char *path)
 {
-    char *text = required(cJSON_Print(document));
+    char *text = json_text(document);
     json_free(document);
+    if (!text) return status_fail(FACET_NO_MEMORY, "%s: out of memory, not written", path);
     size_t length = strlen(text);
     text[length] = '\n'; // in place of the terminating zero: the file ends with a newline
     FacetStatus status = file_write(path, text, length + 1);

@@ -57,6 +57,9 @@ FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *
 
 // ---- Writing --------------------------------------------------------------------------------
 
+// Nothing here fails at once. When memory runs out, a maker gives NULL, which every other call
+// takes, and the document remembers that it lost something, as it does when a text or a child is
+// NULL: then it has no text and is not written. What is written is whole.
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
@@ -75,10 +78,15 @@ Json *json_from_vec3(FacetVec3 v);
 // JsonRef cannot look into it. Non-finite becomes null.
 Json *json_from_numbers(const double *values, int count, int decimals);
 
-// The text of a document without line breaks; the caller frees it.
+// Whether nothing of a document was lost.
+bool json_whole(const Json *document);
+
+// The text of a document without line breaks; the caller frees it. NULL when memory ran out, now or
+// before.
 char *json_line(const Json *document);
 
-// Writes a document to a file, atomically, and frees it whatever happens.
+// Writes a document to a file, atomically, and frees it whatever happens. Fails with
+// FACET_NO_MEMORY when the document lost something.
 FacetStatus json_write(Json *document, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-// A pool of threads that share out the indices of one loop at a time (see facet/pool.h).
+// A pool of threads that share out the indices of one loop at a time (see facet/pool.h and pool.h).
 #define _GNU_SOURCE // sched_getaffinity
 
 #include "base/pool.h"
@@ -138,4 +138,40 @@ void pool_for(FacetPool *pool, int count, PoolTask task, void *context)
     pthread_mutex_lock(&pool->mutex);
     while (pool->running > 0) pthread_cond_wait(&pool->work_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+// ---- Tasks that may fail ----------------------------------------------------------------------
+
+typedef FacetStatus (*PoolTry)(void *context, int index, int worker);
+
+typedef struct Attempt {
+    PoolTry task;
+    void *context;
+    pthread_mutex_t mutex;
+    atomic_int failed;  // the lowest index that failed, or the number of all
+    FacetStatus status; // its failure
+} Attempt;
+
+// Indices are taken in order, so those below one that fails are done or being done.
+static void attempt(void *context, int index, int worker)
+{
+    Attempt *a = context;
+    if (index > atomic_load(&a->failed)) return;
+    FacetStatus status = a->task(a->context, index, worker);
+    if (status.ok) return;
+    pthread_mutex_lock(&a->mutex);
+    if (index < atomic_load(&a->failed)) {
+        atomic_store(&a->failed, index);
+        a->status = status;
+    }
+    pthread_mutex_unlock(&a->mutex);
+}
+
+FacetStatus pool_try(FacetPool *pool, int count, PoolTry task, void *context)
+{
+    Attempt a = {.task = task, .context = context, .failed = count, .status = status_ok()};
+    pthread_mutex_init(&a.mutex, NULL);
+    pool_for(pool, count, attempt, &a);
+    pthread_mutex_destroy(&a.mutex);
+    return a.status;
 }

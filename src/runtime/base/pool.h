@@ -12,4 +12,9 @@
 void pool_for(FacetPool *pool, int count, void (*task)(void *context, int index, int worker),
               void *context);
 
+// The same for tasks that may fail. The result is the failure of the lowest index that fails, on
+// any number of threads: all indices below it run, and some above it may not.
+FacetStatus pool_try(FacetPool *pool, int count,
+                     FacetStatus (*task)(void *context, int index, int worker), void *context);
+
 #endif

@@ -395,6 +395,7 @@ static FacetStatus write_header(FILE *stream, Json *metadata, const TensorSource
         }
     char *text = json_line(header);
     json_free(header);
+    if (!text) return status_fail(FACET_NO_MEMORY, "out of memory for the header");
     size_t length = strlen(text);
     size_t padded = (length + LENGTH_BYTES + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
     unsigned char prefix[LENGTH_BYTES];

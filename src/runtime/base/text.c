@@ -146,7 +146,7 @@ char *text_base64(const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char *text = malloc((size + 2) / 3 * 4 + 1), *to = text;
-    if (!text) abort();
+    if (!text) return NULL;
     for (size_t i = 0; i < size; i += 3) {
         unsigned group = 0, have = size - i < 3 ? (unsigned)(size - i) : 3;
         for (unsigned k = 0; k < 3; k++) group = group << 8 | (k < have ? bytes[i + k] : 0u);

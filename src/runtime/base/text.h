@@ -27,7 +27,7 @@ void text_unknown(char *out, size_t size, const char *kind, const char *word,
 // names compare equal.
 int text_natural_compare(const char *a, const char *b);
 
-// Bytes in base 64 (RFC 4648); the caller frees the text. Ends the program when memory runs out.
+// Bytes in base 64 (RFC 4648); the caller frees the text. NULL when memory runs out.
 char *text_base64(const unsigned char *bytes, size_t size);
 
 #endif

@@ -16,7 +16,7 @@ bool factor_space_equal(const FacetFactorSpace *a, const FacetFactorSpace *b);
 
 // A space as one line of JSON, {"track":["race1","race2"],"size":["narrow","wide"]}, in order; the
 // caller frees the text. Reading wants at least one factor and at least one value of each; `source`
-// says in messages where the text comes from.
+// says in messages where the text comes from. The text is NULL when memory runs out.
 char *factor_space_to_json(const FacetFactorSpace *space);
 FacetStatus factor_space_from_json(FacetFactorSpace **space, const char *text, const char *source);
 

@@ -5,6 +5,7 @@
 // no longer does, and then by bisection to 0.01 m/s between the two. Speeds above that first
 // failure do not count, even where the drift outwards happens to cancel the cut corner again.
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "control/control.h"
 #include "flight/flight.h"
@@ -91,14 +92,15 @@ typedef struct MapWork {
     const FacetCourse *course;
     const FacetQuadModel *model;
     const FacetControlPreset *preset;
-    FacetProgress *progress;
+    Progress *progress;
 } MapWork;
 
-static void search_cell(void *context, int index, int worker)
+static FacetStatus search_cell(void *context, int index, int worker)
 {
     (void)worker;
     const MapWork *work = context;
     const FacetCourse *course = work->course;
+    TRY(progress_add(work->progress, 0, NULL));
     FacetFlightSetup setup = {
         .model = work->model,
         .preset = work->preset,
@@ -107,21 +109,25 @@ static void search_cell(void *context, int index, int worker)
         .half_width = course->openings[index % course->opening_count].half_width,
     };
     work->map->cells[index] = expert_search(&setup, course->speed_min, course->speed_max);
-    facet_progress_add(work->progress, 1, NULL);
+    return progress_add(work->progress, 1, NULL);
 }
 
 FacetStatus facet_speed_map_create(FacetSpeedMap *map, const FacetCourse *course,
                                    const FacetQuadModel *model, const FacetControlPreset *preset,
-                                   FacetPool *pool, FacetProgress *progress)
+                                   FacetPool *pool, const FacetProgress *progress)
 {
     int count = course->track_count * course->opening_count;
     *map = (FacetSpeedMap){course->track_count, course->opening_count,
                            calloc((size_t)count, sizeof *map->cells)};
     if (!map->cells)
         return status_fail(FACET_NO_MEMORY, "out of memory for a speed map of %d cells", count);
-    MapWork work = {map, course, model, preset, progress};
-    pool_for(pool, count, search_cell, &work);
-    return status_ok();
+    Progress cells;
+    progress_begin(&cells, progress, "speed map", count);
+    MapWork work = {map, course, model, preset, &cells};
+    FacetStatus status = pool_try(pool, count, search_cell, &work);
+    progress_end(&cells);
+    if (!status.ok) facet_speed_map_destroy(map);
+    return status;
 }
 
 void facet_speed_map_destroy(FacetSpeedMap *map)

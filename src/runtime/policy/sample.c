@@ -301,24 +301,23 @@ static FacetStatus allocate(FacetPolicyRunner *r, FacetPool *pool)
 }
 
 FacetStatus facet_policy_runner_create(FacetPolicyRunner **runner, const FacetPolicy *policy,
-                                       int plans, int threads)
+                                       int plans, int threads, FacetPool *pool)
 {
-    FacetPool *pool;
     *runner = NULL;
     if (plans < 1)
         return status_fail(FACET_BAD_ARGUMENT, "expected 1 plan at once or more, found %d", plans);
-    TRY(facet_pool_create(&pool, threads));
+    if (threads < 1)
+        return status_fail(FACET_BAD_ARGUMENT, "expected 1 thread or more, found %d", threads);
     FacetPolicyRunner *r = calloc(1, sizeof *r);
     FacetStatus status =
         r ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for %d plans", plans);
     if (r) {
         r->policy = policy;
-        r->threads = facet_pool_threads(pool);
+        r->threads = threads;
         r->size = policy_horizon(policy) * policy_dim(policy);
         r->room = plans < BATCH ? plans : BATCH;
         status = allocate(r, pool);
     }
-    facet_pool_destroy(pool);
     if (!status.ok) {
         facet_policy_runner_destroy(r);
         return status;
@@ -379,7 +378,7 @@ FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy 
     if (plans < 1) return status_ok();
     TRY(check(policy, tasks, NULL, plans, sampling));
     FacetPolicyRunner *runner;
-    TRY(facet_policy_runner_create(&runner, policy, plans, facet_pool_threads(pool)));
+    TRY(facet_policy_runner_create(&runner, policy, plans, facet_pool_threads(pool), pool));
     FacetStatus status =
         policy_runner_sample_path(actions, path, runner, tasks, NULL, plans, sampling, pool);
     facet_policy_runner_destroy(runner);

@@ -105,7 +105,7 @@ static void certify_path(FacetPlanCertificate *certificate, FacetCertifier *c)
 }
 
 FacetStatus facet_certifier_plan(FacetPlanCertificate *certificate, FacetCertifier *c,
-                                 FacetFactorTask task, uint64_t seed, FacetProgress *progress)
+                                 FacetFactorTask task, uint64_t seed, const FacetProgress *progress)
 {
     TRY(path_trace(&c->path, c->tracer, task, seed, progress));
     certify_path(certificate, c);
@@ -114,7 +114,7 @@ FacetStatus facet_certifier_plan(FacetPlanCertificate *certificate, FacetCertifi
 
 FacetStatus facet_certifier_plan_from(FacetPlanCertificate *certificate, FacetCertifier *c,
                                       FacetFactorTask task, uint64_t seed, uint64_t number,
-                                      FacetProgress *progress)
+                                      const FacetProgress *progress)
 {
     TRY(path_trace_from(&c->path, c->tracer, task, seed, number, progress));
     certify_path(certificate, c);

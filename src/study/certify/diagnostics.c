@@ -5,6 +5,7 @@
 // eps - eps' = second (p - p'). A sample takes 2 K + 3 rows of one batch: the null branch, each
 // factor alone and all together for z, and the same without the null branch for z', which differs
 // from z in every factor that can.
+#include "base/progress.h"
 #include "base/rng.h"
 #include "certify/path.h"
 #include "diffusion/streams.h"
@@ -199,7 +200,7 @@ static FacetStatus allocate(Diagnosis *d, const double *actions)
     return score_work_create(&d->work, d->policy->net, (int)rows);
 }
 
-static void diagnose(Diagnosis *d, FacetPool *pool, FacetProgress *progress)
+static FacetStatus diagnose(Diagnosis *d, FacetPool *pool, Progress *progress)
 {
     score_load(d->work, d->policy->params[0], pool);
     for (int first = 0; first < d->samples; first += BATCH) {
@@ -207,14 +208,15 @@ static void diagnose(Diagnosis *d, FacetPool *pool, FacetProgress *progress)
         for (int i = 0; i < count; i++) fill_sample(d, first + i, i);
         score_forward(d->p, d->work, d->x, d->t, d->z, NULL, count * d->rows, pool);
         for (int i = 0; i < count; i++) measure_sample(d, first + i, i);
-        facet_progress_add(progress, count, NULL);
+        TRY(progress_add(progress, count, NULL));
     }
+    return status_ok();
 }
 
 FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
                                       const FacetPolicy *policy, const FacetFactorTask *tasks,
                                       const double *actions, int task_count, int samples,
-                                      uint64_t seed, FacetPool *pool, FacetProgress *progress)
+                                      uint64_t seed, FacetPool *pool, const FacetProgress *progress)
 {
     const ScoreNetConfig *net = &policy->net->config;
     TRY(certify_check_blind(policy));
@@ -236,9 +238,12 @@ FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
                    .rows = 2 * net->factors + 3};
     FacetStatus status = allocate(&d, actions);
     if (status.ok) {
-        diagnose(&d, pool, progress);
-        summarise(diagnostics, &d);
+        Progress done;
+        progress_begin(&done, progress, "diagnostics", samples);
+        status = diagnose(&d, pool, &done);
+        progress_end(&done);
     }
+    if (status.ok) summarise(diagnostics, &d);
     score_work_free(d.work);
     free(d.memory);
     free(d.z);

@@ -1,6 +1,7 @@
 // The exact interaction and the exact composed score of a race study (see certify/exact.h).
 #include "certify/exact.h"
 
+#include "base/progress.h"
 #include "policy/parts.h"
 
 #include <stdio.h>
@@ -122,7 +123,8 @@ static void noise_of(double x[SIZE], const FacetPolicy *policy, uint64_t seed, i
 // states [steps][3 count][SIZE]: for every task the network's path, the exact joint one and the
 // exact composed one.
 static FacetStatus gather_states(double *states, const Exact *e, const Mixture *mixture,
-                                 const FacetCourseTask *tasks, int count, uint64_t seed)
+                                 const FacetCourseTask *tasks, int count, uint64_t seed,
+                                 Progress *progress)
 {
     int steps = e->network.config.steps;
     size_t room = (size_t)(steps + 1) * SIZE;
@@ -146,6 +148,7 @@ static FacetStatus gather_states(double *states, const Exact *e, const Mixture *
                 memcpy(states + ((size_t)k * 3 * count + which * count + i) * SIZE,
                        path + (size_t)k * SIZE, SIZE * sizeof *path);
         }
+        if (status.ok) status = progress_add(progress, 0, NULL);
     }
     free(paths);
     free(path);
@@ -172,7 +175,7 @@ static int product_tracks(const FacetRace *race, int first)
     return tracks >= 2 ? tracks : 0;
 }
 
-int exact_product_count(const FacetRace *race)
+static int product_count(const FacetRace *race)
 {
     int count = 0;
     for (int first = 0; first < race->course->opening_count; first++)
@@ -199,7 +202,8 @@ static FacetStatus list_tasks(ExactProduct *product, const FacetRace *race, int 
     return status_ok();
 }
 
-static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64_t seed)
+static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64_t seed,
+                                   Progress *progress)
 {
     int count = product->tracks * product->openings, steps = e->network.config.steps;
     double alpha_bar[SCHEDULE_STEPS_MAX];
@@ -209,12 +213,14 @@ static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64
     FacetStatus status =
         states && index ? make_mixture(&mixture, e, product->tasks, count)
                         : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", 3 * count);
-    if (status.ok) status = gather_states(states, e, mixture, product->tasks, count, seed);
+    if (status.ok)
+        status = gather_states(states, e, mixture, product->tasks, count, seed, progress);
     if (status.ok) {
         for (int k = 0; k < steps; k++) alpha_bar[k] = e->network.step[k].alpha_bar;
         for (int i = 0; i < 3 * count; i++) index[i] = i % count;
+        const FacetProgress aside = progress_aside(progress);
         status = interaction_measure(&product->report, mixture, states, alpha_bar, steps, index,
-                                     3 * count, e->race->pool);
+                                     3 * count, e->race->pool, &aside);
     }
     mixture_destroy(mixture);
     free(states);
@@ -223,19 +229,22 @@ static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64
 }
 
 FacetStatus exact_products(ExactProducts *out, const FacetRace *race, const FacetPolicy *policy,
-                           int steps, uint64_t seed, FacetProgress *progress)
+                           int steps, uint64_t seed, const FacetProgress *progress)
 {
     *out = (ExactProducts){0};
     Exact *e = malloc(sizeof *e);
     if (!e) return status_fail(FACET_NO_MEMORY, "out of memory for the exact scores");
+    Progress products;
+    progress_begin(&products, progress, "interaction", product_count(race));
     FacetStatus status = begin(e, race, policy, steps);
     for (int first = 0; first < race->course->opening_count && status.ok; first++) {
         if (product_tracks(race, first) == 0 || out->count == EXACT_PRODUCTS_MAX) continue;
         ExactProduct *product = &out->product[out->count++];
         status = list_tasks(product, race, first);
-        if (status.ok) status = measure_product(product, e, seed);
-        facet_progress_add(progress, 1, product->name);
+        if (status.ok) status = measure_product(product, e, seed, &products);
+        if (status.ok) status = progress_add(&products, 1, product->name);
     }
+    progress_end(&products);
     free(e);
     if (!status.ok) exact_products_free(out);
     return status;
@@ -346,7 +355,8 @@ static bool is_among(FacetCourseTask task, const FacetCourseTask *tasks, int cou
 }
 
 FacetStatus exact_plans(ExactPlan *plans, int *count, const FacetRace *race,
-                        const FacetPolicy *policy, int steps, uint64_t seed)
+                        const FacetPolicy *policy, int steps, uint64_t seed,
+                        const FacetProgress *progress)
 {
     *count = 0;
     size_t room = (size_t)facet_race_task_max(race);
@@ -367,12 +377,16 @@ FacetStatus exact_plans(ExactPlan *plans, int *count, const FacetRace *race,
         status = paths ? network_paths(paths, e, tasks, *count, seed)
                        : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", *count);
     }
+    Progress done;
+    progress_begin(&done, progress, "exact plans", *count);
     for (int i = 0; i < *count && status.ok; i++) {
         const float *end = paths + ((size_t)taken * (size_t)*count + (size_t)i) * SIZE;
         plans[i] =
             (ExactPlan){.task = tasks[i], .held_out = !is_among(tasks[i], trained, trained_count)};
         status = plan_exactly(&plans[i], e, training, end, i, seed);
+        if (status.ok) status = progress_add(&done, 1, NULL);
     }
+    progress_end(&done);
     mixture_destroy(training);
     free(paths);
     free(trained);

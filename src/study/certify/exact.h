@@ -31,10 +31,9 @@ typedef struct ExactProducts {
 // prior, measures the interaction at every noise level of sampling in `steps` steps (0 for the
 // policy's number) and, for every task, at the states of three sampling paths from the same noise:
 // the network's composed one and the two of the exact joint and composed scores. The policy is
-// shown the course's tracks and sizes by one network.
+// shown the course's tracks and sizes by one network. The stage is "interaction".
 FacetStatus exact_products(ExactProducts *out, const FacetRace *race, const FacetPolicy *policy,
-                           int steps, uint64_t seed, FacetProgress *progress);
-int exact_product_count(const FacetRace *race); // by which `progress` advances
+                           int steps, uint64_t seed, const FacetProgress *progress);
 void exact_products_free(ExactProducts *products);
 
 // ---- What the exact composed score generates ----------------------------------------------------
@@ -56,8 +55,9 @@ typedef struct ExactPlan {
 
 // Plans every feasible task from the same noise with the exact composed score of the tasks that the
 // policy was trained on, each with the same weight, and with the policy's network. `plans` holds
-// facet_race_task_max; *count gets how many there are.
+// facet_race_task_max; *count gets how many there are. The stage is "exact plans".
 FacetStatus exact_plans(ExactPlan *plans, int *count, const FacetRace *race,
-                        const FacetPolicy *policy, int steps, uint64_t seed);
+                        const FacetPolicy *policy, int steps, uint64_t seed,
+                        const FacetProgress *progress);
 
 #endif

@@ -1,6 +1,7 @@
 // The exact interaction log-ratio and the test of Theorem 1 (see certify/interaction.h).
 #include "certify/interaction.h"
 
+#include "base/progress.h"
 #include "linalg/eigen.h"
 
 #include <assert.h>
@@ -115,6 +116,7 @@ typedef struct MeasureWork {
     Segment *segments; // [threads][count]
     double *gradients; // [threads][size]
     InteractionLevel *levels;
+    Progress *progress;
 } MeasureWork;
 
 static void take_in(InteractionLevel *level, Interaction seen)
@@ -198,10 +200,11 @@ static void look_along(InteractionLevel *level, const Segment *segment, const Mi
 }
 
 // Lengthens the segments of all states of a level until they are as long as the proof wants them.
-static void measure_level(void *context, int k, int worker)
+static FacetStatus measure_level(void *context, int k, int worker)
 {
     const MeasureWork *work = context;
     const Mixture *m = work->mixture;
+    TRY(progress_add(work->progress, 0, NULL));
     double alpha_bar = work->alpha_bar[k];
     Segment *segments = work->segments + (size_t)worker * work->count;
     double *gradient = work->gradients + (size_t)worker * m->size;
@@ -227,6 +230,7 @@ static void measure_level(void *context, int k, int worker)
     }
     level->bound = isinf(level->length) ? HUGE_VAL : 2.0 * sqrt(level->g * level->m);
     level->holds = level->max_gap <= level->bound + rounding;
+    return progress_add(work->progress, 1, NULL);
 }
 
 static void sum_up(InteractionReport *report)
@@ -248,24 +252,29 @@ static void sum_up(InteractionReport *report)
 
 FacetStatus interaction_measure(InteractionReport *report, const Mixture *m, const double *states,
                                 const double *alpha_bar, int levels, const int *index, int count,
-                                FacetPool *pool)
+                                FacetPool *pool, const FacetProgress *progress)
 {
     size_t threads = (size_t)facet_pool_threads(pool), room = (size_t)count + 1;
     *report = (InteractionReport){.tasks = m->count, .states = count, .level_count = levels};
     report->levels = calloc((size_t)levels + 1, sizeof *report->levels);
     Segment *segments = calloc(threads * room, sizeof *segments);
     double *gradients = calloc(threads * (size_t)m->size, sizeof *gradients);
-    FacetStatus status = status_ok();
-    if (report->levels && segments && gradients) {
-        MeasureWork work = {m,     states,   alpha_bar, index,
-                            count, segments, gradients, report->levels};
-        pool_for(pool, levels, measure_level, &work);
-        sum_up(report);
-    } else {
-        interaction_report_free(report);
-        status =
-            status_fail(FACET_NO_MEMORY, "out of memory for the interaction at %d states", count);
+    FacetStatus status =
+        report->levels && segments && gradients
+            ? status_ok()
+            : status_fail(FACET_NO_MEMORY, "out of memory for the interaction at %d states", count);
+    if (status.ok) {
+        Progress done;
+        progress_begin(&done, progress, "noise levels", levels);
+        MeasureWork work = {m,        states,    alpha_bar,      index, count,
+                            segments, gradients, report->levels, &done};
+        status = pool_try(pool, levels, measure_level, &work);
+        progress_end(&done);
     }
+    if (status.ok)
+        sum_up(report);
+    else
+        interaction_report_free(report);
     free(segments);
     free(gradients);
     return status;

@@ -21,6 +21,8 @@
 #include "base/pool.h"
 #include "certify/mixture.h"
 
+#include <facet/progress.h>
+
 typedef struct Interaction {
     double g;         // the log-ratio
     double gap;       // |grad g| = |s(z) - s_comp(z)|
@@ -57,10 +59,12 @@ typedef struct InteractionReport {
 
 // Measures at states [levels][count][size], where level k has alpha_bar[k] and state i belongs to
 // task index[i] of the mixture. g and m are the greatest values at points along the segments: from
-// each to the next a tenth farther on, and wherever the likeliest task changes.
+// each to the next a tenth farther on, and wherever the likeliest task changes. The stage is "noise
+// levels".
 FacetStatus interaction_measure(InteractionReport *report, const Mixture *mixture,
                                 const double *states, const double *alpha_bar, int levels,
-                                const int *index, int count, FacetPool *pool);
+                                const int *index, int count, FacetPool *pool,
+                                const FacetProgress *progress);
 void interaction_report_free(InteractionReport *report);
 
 #endif

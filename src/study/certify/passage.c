@@ -2,6 +2,7 @@
 #include "certify/passage.h"
 
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "math/geometry.h"
@@ -43,8 +44,7 @@ typedef struct PassageWork {
     const FacetCourseTask *tasks;
     const PassageOptions *options;
     FacetFlight *flights; // [tasks][samples]
-    FacetStatus *statuses;
-    FacetProgress *progress;
+    Progress *progress;
 } PassageWork;
 
 // Starts like a demonstration: off the track's start, along the expert's path from there, and no
@@ -89,14 +89,14 @@ static FacetStatus fly_rollout(FacetFlight *flight, const PassageWork *work, Fac
     return status_ok();
 }
 
-static void fly_one(void *context, int index, int worker)
+static FacetStatus fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const PassageWork *work = context;
     int samples = work->options->samples;
-    work->statuses[index] =
-        fly_rollout(&work->flights[index], work, work->tasks[index / samples], index % samples);
-    facet_progress_add(work->progress, 1, NULL);
+    TRY(progress_add(work->progress, 0, NULL));
+    TRY(fly_rollout(&work->flights[index], work, work->tasks[index / samples], index % samples));
+    return progress_add(work->progress, 1, NULL);
 }
 
 static void count_passages(PassageResult *result, const FacetFlight *flights,
@@ -117,7 +117,7 @@ static void count_passages(PassageResult *result, const FacetFlight *flights,
 
 FacetStatus passage_certify(PassageResult *results, const FacetRace *race,
                             const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
-                            const PassageOptions *options, FacetProgress *progress)
+                            const PassageOptions *options, const FacetProgress *progress)
 {
     TRY(passage_check(options));
     size_t total = (size_t)count * (size_t)options->samples;
@@ -125,21 +125,16 @@ FacetStatus passage_certify(PassageResult *results, const FacetRace *race,
         return status_fail(FACET_BAD_ARGUMENT,
                            "passage: expected at most 10 million rollouts, found %zu", total);
     FacetFlight *flights = calloc(total + 1, sizeof *flights);
-    FacetStatus *statuses = calloc(total + 1, sizeof *statuses);
-    FacetStatus status =
-        flights && statuses ? status_ok()
-                            : status_fail(FACET_NO_MEMORY, "out of memory for %zu rollouts", total);
-    if (status.ok) {
-        PassageWork work = {race, planner, tasks, options, flights, statuses, progress};
-        pool_for(race->pool, (int)total, fly_one, &work);
-        for (int i = (int)total - 1; i >= 0; i--)
-            if (!statuses[i].ok) status = statuses[i];
-    }
+    if (!flights) return status_fail(FACET_NO_MEMORY, "out of memory for %zu rollouts", total);
+    Progress rollouts;
+    progress_begin(&rollouts, progress, "rollouts", (long)total);
+    PassageWork work = {race, planner, tasks, options, flights, &rollouts};
+    FacetStatus status = pool_try(race->pool, (int)total, fly_one, &work);
+    progress_end(&rollouts);
     for (int t = 0; t < count && status.ok; t++) {
         results[t] = (PassageResult){.task = tasks[t]};
         count_passages(&results[t], flights + (size_t)t * (size_t)options->samples, options);
     }
     free(flights);
-    free(statuses);
     return status;
 }

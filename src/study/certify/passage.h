@@ -39,9 +39,10 @@ typedef struct PassageResult {
     double gate_lower[FACET_TRACK_GATES_MAX];
 } PassageResult;
 
-// Flies the rollouts of all tasks in parallel; results [count]. The same at any number of threads.
+// Flies the rollouts of all tasks in parallel: the stage "rollouts". results [count]. The same at
+// any number of threads.
 FacetStatus passage_certify(PassageResult *results, const FacetRace *race,
                             const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
-                            const PassageOptions *options, FacetProgress *progress);
+                            const PassageOptions *options, const FacetProgress *progress);
 
 #endif

@@ -1,6 +1,7 @@
 // Tracing a denoising path (see certify/path.h).
 #include "certify/path.h"
 
+#include "base/progress.h"
 #include "certify/score_jacobian.h"
 #include "linalg/spectrum.h"
 #include "policy/parts.h"
@@ -212,15 +213,26 @@ static FacetStatus trace_step(PathTracer *r, int k, const int *z)
     return sampler_advance(r->x, r->before, r->p, &r->plan, k, (size_t)CHAINS * (size_t)n);
 }
 
+static FacetStatus trace_steps(PathTracer *r, const int *z, Progress *progress)
+{
+    int n = r->path.size;
+    for (int k = 0; k < r->path.steps; k++) {
+        for (int i = 0; i < n; i++) r->path.nominal[(size_t)k * n + i] = (double)r->x[i];
+        TRY(trace_step(r, k, z));
+        TRY(progress_add(progress, 1, NULL));
+    }
+    return status_ok();
+}
+
 FacetStatus path_trace(const DenoisingPath **path, PathTracer *r, FacetFactorTask task,
-                       uint64_t seed, FacetProgress *progress)
+                       uint64_t seed, const FacetProgress *progress)
 {
     TRY(policy_check_task(r->policy, task));
     return path_trace_from(path, r, task, seed, policy_noise_number(r->policy, &task, 0), progress);
 }
 
 FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *r, FacetFactorTask task,
-                            uint64_t seed, uint64_t number, FacetProgress *progress)
+                            uint64_t seed, uint64_t number, const FacetProgress *progress)
 {
     int n = r->path.size, z[SCORE_FACTORS_MAX];
     if (r->sight && !r->looked)
@@ -231,11 +243,11 @@ FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *r, FacetFact
     const FacetPolicySampling how = {.seed = seed};
     policy_noise(r->x, r->policy, &how, number);
     memcpy(r->x + (size_t)JOINT * n, r->x, (size_t)n * sizeof *r->x);
-    for (int k = 0; k < r->path.steps; k++) {
-        for (int i = 0; i < n; i++) r->path.nominal[(size_t)k * n + i] = (double)r->x[i];
-        TRY(trace_step(r, k, z));
-        facet_progress_add(progress, 1, NULL);
-    }
+    Progress steps;
+    progress_begin(&steps, progress, "denoising steps", r->path.steps);
+    FacetStatus status = trace_steps(r, z, &steps);
+    progress_end(&steps);
+    TRY(status);
     for (int i = 0; i < n; i++) {
         r->path.nominal[(size_t)r->path.steps * n + i] = (double)r->x[i];
         r->path.joint_end[i] = (double)r->x[(size_t)JOINT * n + i];

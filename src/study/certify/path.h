@@ -52,13 +52,14 @@ void path_tracer_destroy(PathTracer *tracer);
 // What the policy sees on the paths to come (see facet_certifier_look).
 FacetStatus path_look(PathTracer *tracer, const uint8_t *frame);
 
-// The path belongs to the tracer and holds until the next call. Advances `progress` by one a step.
+// The path belongs to the tracer and holds until the next call. The stage is "denoising steps";
+// `progress` may be NULL.
 FacetStatus path_trace(const DenoisingPath **path, PathTracer *tracer, FacetFactorTask task,
-                       uint64_t seed, FacetProgress *progress);
+                       uint64_t seed, const FacetProgress *progress);
 
 // The same from noise `number` of the seed.
 FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *tracer, FacetFactorTask task,
-                            uint64_t seed, uint64_t number, FacetProgress *progress);
+                            uint64_t seed, uint64_t number, const FacetProgress *progress);
 
 // The path of the plan that a certifier last certified (facet/certify.h).
 struct FacetCertifier;

@@ -1,7 +1,7 @@
 // The certificates of a race study (see certify/study.h).
 #include "certify/study.h"
 
-#include "base/file.h"
+#include "base/progress.h"
 #include "certify/path.h"
 #include "policy/parts.h"
 
@@ -133,7 +133,8 @@ static FacetStatus certify_gates(GateRecord *gates, CrossingCheck *check,
 // loop along it.
 static FacetStatus certify_flight(CertifyRecord *record, CrossingSensitivity *sensitivity,
                                   const FacetCertifier *certifier, const FacetRace *race,
-                                  const FacetPolicy *policy, const CertifyOptions *options)
+                                  const FacetPolicy *policy, const CertifyOptions *options,
+                                  Progress *progress)
 {
     const DenoisingPath *path = certifier_path(certifier);
     double actions[PLAN_SIZE];
@@ -150,11 +151,13 @@ static FacetStatus certify_flight(CertifyRecord *record, CrossingSensitivity *se
     for (int i = 0; i < PACES && paces[i] >= options->slowest; i++) {
         if (gates_certified(paced->gates, record->gate_count)) break;
         paced->pace = paces[i];
+        TRY(progress_add(progress, 0, NULL));
         TRY(certify_gates(paced->gates, &paced->check, sensitivity, record, chunk, paced->pace,
                           path, race, policy, options));
     }
     paced->time = sensitivity->gate[record->gate_count - 1].nominal.time;
     if (!gates_certified(paced->gates, record->gate_count)) paced->pace = 0.0;
+    TRY(progress_add(progress, 0, NULL));
     ClosedLoopOptions loop = closed_loop_defaults();
     loop.gusts = options->gusts;
     loop.draws = options->gust_flights;
@@ -213,15 +216,18 @@ void certify_study_free(CertifyStudy *study)
 
 static FacetStatus certify_job(CertifyRecord *record, const Job *job, FacetCertifier *certifier,
                                const FacetRace *race, const FacetPolicy *policy,
-                               const CertifyOptions *options, FacetProgress *progress)
+                               const CertifyOptions *options, Progress *progress)
 {
     FacetFactorTask task;
     *record = (CertifyRecord){.task = job->task, .steps = job->steps, .turn = job->turn};
     TRY(facet_race_policy_task(&task, policy, race, job->task));
     TRY(policy_check_task(policy, task));
+    const FacetProgress part = progress_part(progress);
     FacetStatus status = facet_certifier_plan(&record->plan, certifier, task,
-                                              options->seed + (uint64_t)job->turn, progress);
+                                              options->seed + (uint64_t)job->turn, &part);
+    if (status.code == FACET_INTERRUPTED) return status;
     if (!status.ok) { // sampling that leaves the finite numbers is a result
+        TRY(progress_add(progress, job->steps - progress->part, NULL));
         snprintf(record->failure, sizeof record->failure, "%.190s", status.text);
         const FacetCertifyBound none = {nan(""), 0};
         record->tube = nan("");
@@ -242,32 +248,33 @@ static FacetStatus certify_job(CertifyRecord *record, const Job *job, FacetCerti
     if (job->steps != options->steps) return status_ok();
     CrossingSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
     if (!sensitivity) return status_fail(FACET_NO_MEMORY, "out of memory for the gates");
-    status = certify_flight(record, sensitivity, certifier, race, policy, options);
+    status = certify_flight(record, sensitivity, certifier, race, policy, options, progress);
     free(sensitivity);
     return status;
 }
 
+static FacetStatus interrupted(const CertifyStudy *study, int count, const CertifyOptions *options)
+{
+    if (!options->state)
+        return status_fail(FACET_INTERRUPTED, "interrupted with %d of %d plans certified",
+                           study->count, count);
+    return status_fail(FACET_INTERRUPTED,
+                       "interrupted with %d of %d plans certified; the same command goes on from "
+                       "%s",
+                       study->count, count, options->state);
+}
+
 static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, const FacetRace *race,
                             const FacetPolicy *policy, const CertifyOptions *options,
-                            FacetProgress *progress)
+                            Progress *progress)
 {
     FacetCertifier *certifier = NULL;
     FacetStatus status = status_ok();
     for (int i = 0, steps = 0; i < count && status.ok; i++) {
         const Job *job = &jobs[i];
         if (certify_study_record(study, job->task, job->steps, job->turn)) continue;
-        if (interrupt_requested()) {
-            status =
-                options->state
-                    ? status_fail(FACET_INTERRUPTED,
-                                  "interrupted with %d of %d plans certified; the same "
-                                  "command goes on from %s",
-                                  study->count, count, options->state)
-                    : status_fail(FACET_INTERRUPTED, "interrupted with %d of %d plans certified",
-                                  study->count, count);
-            break;
-        }
-        if (steps != job->steps) {
+        status = progress_add(progress, 0, NULL);
+        if (status.ok && steps != job->steps) {
             facet_certifier_destroy(certifier);
             steps = job->steps;
             status = facet_certifier_create(&certifier, policy, steps, race->pool);
@@ -282,7 +289,7 @@ static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, con
                                    race->course);
     }
     facet_certifier_destroy(certifier);
-    return status;
+    return status.code == FACET_INTERRUPTED ? interrupted(study, count, options) : status;
 }
 
 // Reads what earlier runs did and keeps of it what is among the jobs.
@@ -304,7 +311,7 @@ static FacetStatus resume(CertifyStudy *study, const Job *jobs, int count, const
 }
 
 FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const FacetPolicy *policy,
-                          const CertifyOptions *options)
+                          const CertifyOptions *options, const FacetProgress *progress)
 {
     *study = (CertifyStudy){0};
     int count;
@@ -319,10 +326,10 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
         for (int i = 0; i < count; i++)
             if (!certify_study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
                 steps += jobs[i].steps;
-        FacetProgress *progress =
-            facet_progress_begin("denoising steps", steps, options->quiet || steps == 0);
-        status = run_jobs(study, jobs, count, race, policy, options, progress);
-        facet_progress_end(progress);
+        Progress done;
+        progress_begin(&done, steps > 0 ? progress : NULL, "denoising steps", steps);
+        status = run_jobs(study, jobs, count, race, policy, options, &done);
+        progress_end(&done);
     }
     free(jobs);
     if (!status.ok) certify_study_free(study);
@@ -349,7 +356,7 @@ void certify_study_policy_name(char out[24], const FacetPolicy *policy)
 
 FacetStatus certify_study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
                                       const FacetPolicy *policy, int samples, uint64_t seed,
-                                      FacetProgress *progress)
+                                      const FacetProgress *progress)
 {
     size_t room = (size_t)facet_race_task_max(race);
     FacetCourseTask *all = calloc(room, sizeof *all);

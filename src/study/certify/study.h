@@ -22,7 +22,6 @@ typedef struct CertifyOptions {
     double slowest;    // pace down to which an uncertified plan is tried; 1 for its own alone
     const char *state; // file that records wait in; NULL for none
     const char *study; // names the policy and whatever else results depend on
-    bool quiet;
 } CertifyOptions;
 
 typedef struct CertifyStudy {
@@ -31,10 +30,10 @@ typedef struct CertifyStudy {
     int resumed; // of those, done in earlier runs
 } CertifyStudy;
 
-// Certifies all that is not in the state file yet. After a Ctrl-C that the program watches for, it
-// fails with a line that says how to go on.
+// Certifies all that is not in the state file yet: the stage "denoising steps". A stop fails with a
+// line that says how to go on.
 FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const FacetPolicy *policy,
-                          const CertifyOptions *options);
+                          const CertifyOptions *options, const FacetProgress *progress);
 void certify_study_free(CertifyStudy *study);
 
 // The record of a task, or NULL.
@@ -48,6 +47,6 @@ void certify_study_policy_name(char out[24], const FacetPolicy *policy);
 // feasible ones that the policy was trained on.
 FacetStatus certify_study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
                                       const FacetPolicy *policy, int samples, uint64_t seed,
-                                      FacetProgress *progress);
+                                      const FacetProgress *progress);
 
 #endif

@@ -22,6 +22,44 @@ struct Hdf5File {
     char shown[256];    // the name in messages; the end of a long path
 };
 
+// ---- The host's error handler ---------------------------------------------------------------
+
+// The library prints failures by a handler that belongs to the whole process. Here they become a
+// status, so every function below puts the handler aside while it runs, and then back.
+typedef struct Handler {
+    unsigned second; // of the second version of the interface
+    H5E_auto1_t first_function;
+    H5E_auto2_t function;
+    void *context;
+} Handler;
+
+static Handler handler_put_aside(void)
+{
+    Handler handler = {0};
+    H5Eauto_is_v2(H5E_DEFAULT, &handler.second);
+    if (handler.second) {
+        H5Eget_auto2(H5E_DEFAULT, &handler.function, &handler.context);
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    } else {
+        H5Eget_auto1(&handler.first_function, &handler.context);
+        H5Eset_auto1(NULL, NULL);
+    }
+    return handler;
+}
+
+static void handler_put_back(Handler *handler)
+{
+    if (handler->second)
+        H5Eset_auto2(H5E_DEFAULT, handler->function, handler->context);
+    else
+        H5Eset_auto1(handler->first_function, handler->context);
+}
+
+// Holds until the calling function returns, by whichever way.
+#define SILENCE_HDF5                                                                               \
+    __attribute__((cleanup(handler_put_back))) Handler handler_ = handler_put_aside();             \
+    (void)handler_
+
 // ---- Messages -------------------------------------------------------------------------------
 
 FacetStatus hdf5_wrong(const Hdf5File *file, const char *object, const char *format, ...)
@@ -71,12 +109,12 @@ static FacetStatus make_file(Hdf5File **file, const char *shown)
     size_t length = strlen(shown), room = sizeof(*file)->shown - sizeof "…";
     snprintf((*file)->shown, sizeof(*file)->shown, "%s%s", length > room ? "…" : "",
              length > room ? shown + length - room : shown);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return status_ok();
 }
 
 FacetStatus hdf5_create_image(Hdf5File **file, const char *shown)
 {
+    SILENCE_HDF5;
     enum { GROWTH = 1 << 20 }; // bytes the image grows by
     TRY(make_file(file, shown));
     // Images are told apart by their names.
@@ -96,6 +134,7 @@ FacetStatus hdf5_create_image(Hdf5File **file, const char *shown)
 
 FacetStatus hdf5_create_stream(Hdf5File **file, const char *path, const char *shown)
 {
+    SILENCE_HDF5;
     TRY(make_file(file, shown));
     FacetStatus status = status_ok();
     hid_t access = H5I_INVALID_HID;
@@ -136,6 +175,7 @@ static FacetStatus check_readable(const Hdf5File *file, const char *path)
 
 FacetStatus hdf5_open(Hdf5File **file, const char *path)
 {
+    SILENCE_HDF5;
     TRY(make_file(file, path));
     FacetStatus status = check_readable(*file, path);
     if (status.ok && ((*file)->id = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)) < 0) {
@@ -153,6 +193,7 @@ FacetStatus hdf5_open(Hdf5File **file, const char *path)
 
 void hdf5_close(Hdf5File *file)
 {
+    SILENCE_HDF5;
     if (!file) return;
     if (file->id >= 0) H5Fclose(file->id);
     hdf5_stream_close(file->stream);
@@ -163,6 +204,7 @@ void hdf5_close(Hdf5File *file)
 
 FacetStatus hdf5_add_group(Hdf5File *file, const char *path)
 {
+    SILENCE_HDF5;
     hid_t creation = H5Pcreate(H5P_GROUP_CREATE), group = H5I_INVALID_HID;
     bool made = creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
                 (group = H5Gcreate2(file->id, path, H5P_DEFAULT, creation, H5P_DEFAULT)) >= 0;
@@ -198,6 +240,7 @@ static hid_t text_type(size_t length, H5T_cset_t letters)
 FacetStatus hdf5_add_text(Hdf5File *file, const char *object, const char *attribute,
                           const char *text)
 {
+    SILENCE_HDF5;
     hid_t type = text_type(H5T_VARIABLE, H5T_CSET_UTF8);
     FacetStatus status = add_attribute(file, object, attribute, type, type, &text);
     release(type);
@@ -207,6 +250,7 @@ FacetStatus hdf5_add_text(Hdf5File *file, const char *object, const char *attrib
 FacetStatus hdf5_add_integer(Hdf5File *file, const char *object, const char *attribute,
                              int64_t value)
 {
+    SILENCE_HDF5;
     return add_attribute(file, object, attribute, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
 }
 
@@ -231,12 +275,14 @@ static FacetStatus add_array(Hdf5File *file, const char *path, hid_t stored, hid
 FacetStatus hdf5_add_doubles(Hdf5File *file, const char *path, const double *values,
                              const int64_t *shape, int rank)
 {
+    SILENCE_HDF5;
     return add_array(file, path, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values, shape, rank);
 }
 
 FacetStatus hdf5_add_integers(Hdf5File *file, const char *path, const int32_t *values,
                               const int64_t *shape, int rank)
 {
+    SILENCE_HDF5;
     return add_array(file, path, H5T_STD_I32LE, H5T_NATIVE_INT32, values, shape, rank);
 }
 
@@ -248,6 +294,7 @@ FacetStatus hdf5_add_matrix(Hdf5File *file, const char *path, const double *valu
 
 FacetStatus hdf5_image(void **bytes, size_t *size, Hdf5File *file)
 {
+    SILENCE_HDF5;
     *bytes = NULL;
     *size = 0;
     ssize_t length =
@@ -278,6 +325,7 @@ FacetStatus hdf5_stream_check(const Hdf5File *file)
 
 FacetStatus hdf5_finish_stream(Hdf5File *file)
 {
+    SILENCE_HDF5;
     FacetStatus status = H5Fclose(file->id) < 0 ? library_failed(file, "/", "close") : status_ok();
     file->id = H5I_INVALID_HID;
     int error = hdf5_stream_error(file->stream);
@@ -297,7 +345,11 @@ static Hdf5Kind kind_at(hid_t location, const char *path)
     return type == H5I_GROUP ? HDF5_GROUP : type == H5I_DATASET ? HDF5_ARRAY : HDF5_OTHER;
 }
 
-Hdf5Kind hdf5_kind(const Hdf5File *file, const char *path) { return kind_at(file->id, path); }
+Hdf5Kind hdf5_kind(const Hdf5File *file, const char *path)
+{
+    SILENCE_HDF5;
+    return kind_at(file->id, path);
+}
 
 typedef struct ChildList {
     char (*names)[HDF5_NAME_SIZE];
@@ -338,6 +390,7 @@ static int compare_names(const void *a, const void *b) { return text_natural_com
 FacetStatus hdf5_children(char (**names)[HDF5_NAME_SIZE], int *count, const Hdf5File *file,
                           const char *group, Hdf5Kind kind, const char *prefix)
 {
+    SILENCE_HDF5;
     *names = NULL;
     *count = 0;
     ChildList list = {.kind = kind, .prefix = prefix, .status = status_ok()};
@@ -381,6 +434,7 @@ static const char *describe_type(hid_t type)
 
 bool hdf5_has_attribute(const Hdf5File *file, const char *object, const char *attribute)
 {
+    SILENCE_HDF5;
     return H5Aexists_by_name(file->id, object, attribute, H5P_DEFAULT) > 0;
 }
 
@@ -432,6 +486,7 @@ static char *read_text(hid_t attribute, hid_t type)
 
 FacetStatus hdf5_text(char **text, const Hdf5File *file, const char *object, const char *name)
 {
+    SILENCE_HDF5;
     *text = NULL;
     hid_t attribute, type;
     FacetStatus status =
@@ -445,6 +500,7 @@ FacetStatus hdf5_text(char **text, const Hdf5File *file, const char *object, con
 
 FacetStatus hdf5_integer(int64_t *value, const Hdf5File *file, const char *object, const char *name)
 {
+    SILENCE_HDF5;
     *value = 0;
     hid_t attribute, type;
     FacetStatus status =
@@ -506,6 +562,7 @@ static FacetStatus check_matrix(hsize_t shape[2], const Hdf5File *file, const ch
 
 FacetStatus hdf5_matrix_shape(int *rows, int *columns, const Hdf5File *file, const char *path)
 {
+    SILENCE_HDF5;
     hsize_t shape[2] = {0, 0};
     Array array;
     FacetStatus status = open_array(&array, file, path, "a matrix of numbers");
@@ -536,6 +593,7 @@ static FacetStatus read_shape(int64_t *shape, int rank, const Hdf5File *file, co
 FacetStatus hdf5_array_shape(int64_t *shape, int rank, bool integers, const Hdf5File *file,
                              const char *path, const char *expected)
 {
+    SILENCE_HDF5;
     Array array;
     FacetStatus status = open_array(&array, file, path, expected);
     if (status.ok) {
@@ -560,11 +618,13 @@ static FacetStatus read_numbers(void *values, hid_t type, const Hdf5File *file, 
 
 FacetStatus hdf5_doubles(double *values, const Hdf5File *file, const char *path)
 {
+    SILENCE_HDF5;
     return read_numbers(values, H5T_NATIVE_DOUBLE, file, path);
 }
 
 FacetStatus hdf5_integers(int64_t *values, const Hdf5File *file, const char *path)
 {
+    SILENCE_HDF5;
     return read_numbers(values, H5T_NATIVE_INT64, file, path);
 }
 
@@ -593,6 +653,7 @@ static FacetStatus make_frames(Hdf5Frames **frames, const Hdf5File *file, const 
 FacetStatus hdf5_add_frames(Hdf5Frames **out, Hdf5File *file, const char *path,
                             const int frame_shape[HDF5_FRAME_RANK])
 {
+    SILENCE_HDF5;
     TRY(make_frames(out, file, path));
     Hdf5Frames *frames = *out;
     hsize_t limit[FRAMES_RANK] = {H5S_UNLIMITED}, chunk[FRAMES_RANK] = {1};
@@ -618,6 +679,7 @@ FacetStatus hdf5_add_frames(Hdf5Frames **out, Hdf5File *file, const char *path,
 
 FacetStatus hdf5_append_frame(Hdf5Frames *frames, const void *deflated, size_t size)
 {
+    SILENCE_HDF5;
     hsize_t place[FRAMES_RANK] = {frames->shape[0]++};
     bool written = H5Dset_extent(frames->array, frames->shape) >= 0 &&
                    H5Dwrite_chunk(frames->array, H5P_DEFAULT, 0, place, size, deflated) >= 0;
@@ -693,6 +755,7 @@ static FacetStatus check_frames(Hdf5Frames *frames, int64_t *count,
 FacetStatus hdf5_open_frames(Hdf5Frames **frames, int64_t *count, int frame_shape[HDF5_FRAME_RANK],
                              const Hdf5File *file, const char *path, const char *expected)
 {
+    SILENCE_HDF5;
     TRY(make_frames(frames, file, path));
     Array array;
     FacetStatus status = open_array(&array, file, path, expected);
@@ -710,6 +773,7 @@ FacetStatus hdf5_open_frames(Hdf5Frames **frames, int64_t *count, int frame_shap
 
 void hdf5_close_frames(Hdf5Frames *frames)
 {
+    SILENCE_HDF5;
     if (!frames) return;
     release(frames->array);
     free(frames);
@@ -723,6 +787,7 @@ static FacetStatus frame_failed(const Hdf5Frames *frames, int64_t frame, const c
 
 FacetStatus hdf5_frame_size(size_t *size, const Hdf5Frames *frames, int64_t frame)
 {
+    SILENCE_HDF5;
     // Some versions of the library fail where nothing was written, others find no bytes.
     hsize_t place[FRAMES_RANK] = {(hsize_t)frame}, bytes = 0;
     char text[160];
@@ -735,6 +800,7 @@ FacetStatus hdf5_frame_size(size_t *size, const Hdf5Frames *frames, int64_t fram
 FacetStatus hdf5_read_frame(void *bytes, size_t *size, bool *deflated, size_t room,
                             const Hdf5Frames *frames, int64_t frame)
 {
+    SILENCE_HDF5;
     // The library writes as much as is stored, whatever the room.
     TRY(hdf5_frame_size(size, frames, frame));
     if (*size > room)

@@ -50,6 +50,7 @@ static FacetStatus check_space(const FacetFactorSpace *space)
 static FacetStatus add_header(FacetImageWriter *writer, const char *settings)
 {
     char *factors = factor_space_to_json(writer->space);
+    if (!factors) return status_fail(FACET_NO_MEMORY, "%s: out of memory", writer->path);
     FacetStatus status = hdf5_add_text(writer->file, "/", IMAGE_FILE_FACTORS, factors);
     free(factors);
     if (status.ok && settings)

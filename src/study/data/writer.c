@@ -91,7 +91,7 @@ static FacetStatus env_args_text(char **text, const FacetDatasetLayout *layout)
     json_set(document, "env_kwargs", kwargs);
     *text = json_line(document);
     json_free(document);
-    return status_ok();
+    return *text ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for env_args");
 }
 
 static FacetStatus add_header(FacetDatasetWriter *writer, const char *env_args)
@@ -99,6 +99,7 @@ static FacetStatus add_header(FacetDatasetWriter *writer, const char *env_args)
     TRY(hdf5_add_group(writer->image, "data"));
     TRY(hdf5_add_text(writer->image, "data", "env_args", env_args));
     char *factors = factor_space_to_json(writer->space);
+    if (!factors) return status_fail(FACET_NO_MEMORY, "%s: out of memory", writer->path);
     FacetStatus status = hdf5_add_text(writer->image, "data", "factors", factors);
     free(factors);
     return status;
@@ -115,7 +116,7 @@ static FacetStatus prepare(FacetDatasetWriter *writer, const char *path,
     if (status.ok) status = factor_space_copy(&writer->space, layout->space);
     if (status.ok) status = copy_observations(writer, layout);
     if (status.ok) status = env_args_text(&env_args, layout);
-    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
+    if (!status.ok) return status_fail(status.code, "%s: %s", path, status.text);
     status = hdf5_create_image(&writer->image, path);
     if (status.ok) status = add_header(writer, env_args);
     free(env_args);
@@ -141,12 +142,6 @@ FacetStatus facet_dataset_writer_open(FacetDatasetWriter **out, const char *path
 }
 
 // ---- Appending ------------------------------------------------------------------------------
-
-static FacetStatus check_interrupt(const FacetDatasetWriter *writer)
-{
-    if (!interrupt_requested()) return status_ok();
-    return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", writer->path);
-}
 
 static FacetStatus check_finite(const FacetDatasetWriter *writer, const char *object,
                                 const double *values, int dim)
@@ -190,7 +185,6 @@ FacetStatus facet_dataset_writer_append(FacetDatasetWriter *writer, FacetFactorT
                                         const double *actions, const double *const *observations)
 {
     assert(factor_task_complete(writer->space, task) && "a demo has a value of every factor");
-    TRY(check_interrupt(writer));
     char demo[32], path[HDF5_PATH_SIZE];
     snprintf(demo, sizeof demo, "data/demo_%d", writer->demos);
     snprintf(path, sizeof path, "%s/actions", demo);
@@ -211,7 +205,6 @@ FacetStatus facet_dataset_writer_append(FacetDatasetWriter *writer, FacetFactorT
 
 static FacetStatus finish(FacetDatasetWriter *writer)
 {
-    TRY(check_interrupt(writer));
     if (writer->broken)
         return status_fail(FACET_BAD_FILE, "%s: not written, for a demo could not be added",
                            writer->path);

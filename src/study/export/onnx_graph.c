@@ -284,7 +284,9 @@ static FacetStatus put_metadata(OnnxBytes *bytes, const FacetPolicy *policy, con
     Json *metadata = policy_metadata(policy, "facet onnx 1"), *signal = json_array();
     JsonRef root = json_root(metadata, "metadata"), at;
     int count = 0;
-    FacetStatus status = json_length(&count, &root);
+    FacetStatus status = json_whole(metadata)
+                             ? json_length(&count, &root)
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the metadata");
     for (int i = 0; i < count && status.ok; i++) {
         status = json_element(&at, &root, i);
         if (status.ok) put_entry(bytes, json_key(&at), json_chars(&at));
@@ -294,6 +296,7 @@ static FacetStatus put_metadata(OnnxBytes *bytes, const FacetPolicy *policy, con
         json_push_number(signal, policy->schedule.alpha_bar[i]);
     char *text = json_line(signal);
     json_free(signal);
+    if (!text) return status_fail(FACET_NO_MEMORY, "out of memory for the noise schedule");
     put_entry(bytes, "alpha_bar", text);
     free(text);
     if (network) put_entry(bytes, "network_name", network);

@@ -2,8 +2,9 @@
 //
 // Flights are flown in blocks. Those of a block run in parallel, each into frames of its own, and
 // then go to the sink in order, so that threads change nothing.
-#include "base/file.h"
 #include "base/pool.h"
+#include "base/progress.h"
+#include "base/status.h"
 #include "encoder/frame.h"
 #include "gate/approach.h"
 #include "gate/crew.h"
@@ -18,12 +19,12 @@ enum { BLOCK = 16, LABEL = FACET_GATE_HORIZON * FACET_GATE_DIM };
 // The frames of one flight as they come.
 typedef struct Recording {
     const FacetGateWorld *world;
+    Progress *progress;
     FacetCourseGate gate;
     int width, height, shrink;
     int count, capacity;
     uint8_t *rgb;
     double *offsets;
-    FacetStatus status;
     FacetFactorTask task;
     bool expert;
     FacetGateFlight result;
@@ -35,7 +36,7 @@ typedef struct Collecting {
     const Pilots *pilots; // NULL: the expert flies all
     Recording *recordings;
     int first; // flight of recordings[0]
-    FacetProgress *progress;
+    Progress *progress;
 } Collecting;
 
 FacetGateCollection facet_gate_collection_defaults(void)
@@ -68,11 +69,13 @@ static FacetStatus grow(Recording *r)
 }
 
 // Keeps the frame with what the expert would do. Where the expert flies, that is the plan already.
+// A flight takes seconds, so every frame asks whether to go on.
 static FacetStatus keep_frame(void *context, const FacetGateView *view, const double *offsets,
                               FacetVec3 estimate)
 {
     (void)estimate;
     Recording *r = context;
+    TRY(progress_add(r->progress, 0, NULL));
     if (approach_ahead(&r->gate, view->truth->pos_world) < 0.0) return status_ok();
     if (r->count == r->capacity) TRY(grow(r));
     size_t size = 3 * (size_t)r->width * (size_t)r->height;
@@ -122,21 +125,19 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
     return facet_gate_fly(&r->result, world, &trial, r->expert ? &expert : pilot, &watch);
 }
 
-static void fly_one(void *context, int index, int worker)
+static FacetStatus fly_one(void *context, int index, int worker)
 {
     const Collecting *work = context;
     Recording *r = &work->recordings[index];
     const FacetGatePilot *pilot = work->pilots ? &work->pilots->pilots[worker] : NULL;
-    r->status = interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted")
-                                      : fly(r, work, work->first + index, pilot);
-    facet_progress_add(work->progress, 1, NULL);
+    TRY(fly(r, work, work->first + index, pilot));
+    return progress_add(work->progress, 1, NULL);
 }
 
 // ---- All flights --------------------------------------------------------------------------------
 
 static FacetStatus hand_over(const FacetGateSink *sink, const Recording *r, int flight)
 {
-    TRY(r->status);
     const FacetGateFrames frames = {.task = r->task,
                                     .flight = flight,
                                     .count = r->count,
@@ -154,7 +155,7 @@ static FacetStatus fly_blocks(const FacetGateSink *sink, Collecting *work, Facet
     int total = work->options->flights;
     for (work->first = 0; work->first < total; work->first += BLOCK) {
         int count = total - work->first < BLOCK ? total - work->first : BLOCK;
-        pool_for(pool, count, fly_one, work);
+        TRY(pool_try(pool, count, fly_one, work));
         for (int i = 0; i < count; i++) TRY(hand_over(sink, &work->recordings[i], work->first + i));
     }
     return status_ok();
@@ -177,12 +178,15 @@ static FacetStatus check(const FacetGateWorld *world, const FacetGateCollection 
 
 FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *world,
                                const FacetGateCollection *options, const FacetGateCrew *crew,
-                               FacetPool *pool, FacetProgress *progress)
+                               FacetPool *pool, const FacetProgress *progress)
 {
     TRY(check(world, options));
+    Progress flights;
+    progress_begin(&flights, progress, "flights", options->flights);
     Recording recordings[BLOCK];
     for (int i = 0; i < BLOCK; i++)
         recordings[i] = (Recording){.world = world,
+                                    .progress = &flights,
                                     .width = world->camera.width / options->shrink,
                                     .height = world->camera.height / options->shrink,
                                     .shrink = options->shrink};
@@ -193,7 +197,7 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
                            .options = options,
                            .pilots = crew ? &pilots : NULL,
                            .recordings = recordings,
-                           .progress = progress};
+                           .progress = &flights};
         status = fly_blocks(sink, &work, pool);
         if (crew) pilots_release(&pilots);
     }
@@ -201,5 +205,6 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
         free(recordings[i].rgb);
         free(recordings[i].offsets);
     }
+    progress_end(&flights);
     return status;
 }

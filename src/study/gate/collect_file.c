@@ -55,7 +55,7 @@ static void describe(char *out, size_t size, const FacetGateWorld *world,
 
 FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *world,
                                     const FacetGateCollection *options, const FacetGateCrew *crew,
-                                    FacetPool *pool, FacetProgress *progress)
+                                    FacetPool *pool, const FacetProgress *progress)
 {
     if (options->shrink < 1)
         return status_fail(FACET_BAD_FILE, "%s: expected frames shrunk by 1 or more, found %d",

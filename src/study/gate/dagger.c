@@ -6,6 +6,7 @@
 // it. The frames of round r are OUT.roundR.h5 until training is complete: a run that was cut short
 // goes on from them and OUT.ckpt.
 #include "base/file.h"
+#include "base/progress.h"
 #include "policy/policy.h"
 
 #include <facet_study/gate.h>
@@ -18,6 +19,8 @@
 typedef struct Dagger {
     const FacetGateWorld *world;
     const FacetGateTraining *options;
+    FacetPool *pool;
+    const FacetProgress *progress;
     const char *demos, *out;
     char files[1 + FACET_GATE_ROUNDS_MAX][FILE_PATH_MAX]; // [r], the frames of round r
     char checkpoint[FILE_PATH_MAX];
@@ -39,13 +42,12 @@ static FacetStatus train(FacetTrainSummary *summary, const Dagger *d, int next)
     for (int r = 1; r < next; r++) files[r] = d->files[r];
     train.until = last ? 0 : updates_before(d->options, next);
     train.resume = train.resume || next > 1;
-    return facet_policy_train_images(summary, files, next, d->out, &train);
+    return facet_policy_train_images(summary, files, next, d->out, &train, d->pool, d->progress);
 }
 
 // The policy of this moment flies the tasks that it is trained on.
-static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *policy, FacetPool *pool)
+static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *policy)
 {
-    const FacetTrainOptions *train = &d->options->train;
     const FacetFactorSplit *training = facet_policy_training(policy);
     int count = facet_factor_split_count(training);
     FacetFactorTask *tasks = calloc((size_t)count + 1, sizeof *tasks);
@@ -55,16 +57,18 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
     collection.tasks = tasks;
     collection.task_count = count;
     collection.flights = d->options->flights;
-    collection.seed = train->seed + (uint64_t)round * ROUND_SEEDS;
+    collection.seed = d->options->train.seed + (uint64_t)round * ROUND_SEEDS;
     collection.expert_share = d->options->expert_share;
     collection.redrawn = d->options->redrawn;
     collection.shrink = policy_frame_shrink(policy);
     FacetGateFlyer flyer = {.world = d->world, .policy = policy};
     FacetGateCrew crew = facet_gate_flyer_crew(&flyer);
-    FacetProgress *progress = facet_progress_begin("dagger", collection.flights, train->quiet);
+    Progress flights;
+    progress_begin(&flights, d->progress, "dagger", collection.flights);
+    const FacetProgress part = progress_part(&flights);
     FacetStatus status =
-        facet_gate_collect_file(d->files[round], d->world, &collection, &crew, pool, progress);
-    facet_progress_end(progress);
+        facet_gate_collect_file(d->files[round], d->world, &collection, &crew, d->pool, &part);
+    progress_end(&flights);
     free(tasks);
     return status;
 }
@@ -72,15 +76,10 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
 static FacetStatus fly(const Dagger *d, int round)
 {
     FacetPolicy *policy;
-    FacetPool *pool;
     TRY(facet_policy_load(&policy, d->out));
-    FacetStatus status = facet_pool_create(&pool, d->options->train.threads);
-    if (status.ok) {
-        status = fly_with(d, round, policy, pool);
-        facet_pool_destroy(pool);
-    }
+    FacetStatus status = fly_with(d, round, policy);
     facet_policy_destroy(policy);
-    if (!status.ok && interrupt_requested())
+    if (status.code == FACET_INTERRUPTED)
         return status_fail(FACET_INTERRUPTED,
                            "interrupted in round %d of %d: --resume continues from %s", round,
                            d->options->rounds, d->checkpoint);
@@ -105,7 +104,8 @@ static FacetStatus check(const Dagger *d)
 // A training that is complete is left as it is, once it is known to be this one.
 static FacetStatus keep(FacetTrainSummary *summary, const Dagger *d)
 {
-    return facet_policy_train_images(summary, &d->demos, 1, d->out, &d->options->train);
+    return facet_policy_train_images(summary, &d->demos, 1, d->out, &d->options->train, d->pool,
+                                     d->progress);
 }
 
 // All stages of training, with flights between them.
@@ -127,9 +127,15 @@ static FacetStatus run(FacetTrainSummary *summary, const Dagger *d)
 }
 
 FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *world,
-                             const char *demos, const char *out, const FacetGateTraining *training)
+                             const char *demos, const char *out, const FacetGateTraining *training,
+                             FacetPool *pool, const FacetProgress *progress)
 {
-    Dagger d = {.world = world, .options = training, .demos = demos, .out = out};
+    Dagger d = {.world = world,
+                .options = training,
+                .pool = pool,
+                .progress = progress,
+                .demos = demos,
+                .out = out};
     if (strlen(out) > FILE_PATH_MAX - 40)
         return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(d.checkpoint, sizeof d.checkpoint, "%s.ckpt", out);

@@ -1,61 +1,67 @@
 // Many trials of the single gate, one a thread at a time, and what they come to.
-#include "base/file.h"
 #include "base/pool.h"
+#include "base/progress.h"
+#include "base/status.h"
 #include "gate/crew.h"
 #include "math/statistics.h"
 
-#include <stdlib.h>
-
 typedef struct Evaluation {
     FacetGateFlight *flights;
-    FacetStatus *statuses;
     const FacetGateWorld *world;
     const Pilots *pilots;
     const FacetFactorTask *tasks;
     int task_count;
     uint64_t seed;
     const FacetGateWatch *watches; // [count], or NULL
-    FacetProgress *progress;
+    Progress *progress;
 } Evaluation;
 
-static FacetStatus fly_trial(const Evaluation *work, int index, int worker)
+// Asks at every frame whether to go on, for a flight takes seconds, and lets the caller's watch
+// see.
+typedef struct Asking {
+    Progress *progress;
+    const FacetGateWatch *watch; // NULL for none
+} Asking;
+
+static FacetStatus ask(void *context, const FacetGateView *view, const double *offsets,
+                       FacetVec3 estimate)
 {
+    const Asking *asking = context;
+    TRY(progress_add(asking->progress, 0, NULL));
+    if (!asking->watch || !asking->watch->frame) return status_ok();
+    return asking->watch->frame(asking->watch->context, view, offsets, estimate);
+}
+
+static FacetStatus fly_trial(void *context, int index, int worker)
+{
+    const Evaluation *work = context;
     FacetGateTrial trial;
     TRY(facet_gate_trial(&trial, work->world, work->tasks[index % work->task_count], work->seed,
                          (uint64_t)index));
-    return facet_gate_fly(&work->flights[index], work->world, &trial, &work->pilots->pilots[worker],
-                          work->watches ? &work->watches[index] : NULL);
-}
-
-static void fly_one(void *context, int index, int worker)
-{
-    const Evaluation *work = context;
-    work->statuses[index] = interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted")
-                                                  : fly_trial(work, index, worker);
-    facet_progress_add(work->progress, 1, NULL);
+    Asking asking = {work->progress, work->watches ? &work->watches[index] : NULL};
+    const FacetGateWatch watch = {
+        .frame = ask, .context = &asking, .sees = asking.watch && asking.watch->sees};
+    TRY(facet_gate_fly(&work->flights[index], work->world, &trial, &work->pilots->pilots[worker],
+                       &watch));
+    return progress_add(work->progress, 1, NULL);
 }
 
 FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *world,
                                 const FacetGateCrew *crew, const FacetFactorTask *tasks,
                                 int task_count, int count, uint64_t seed,
                                 const FacetGateWatch *watches, FacetPool *pool,
-                                FacetProgress *progress)
+                                const FacetProgress *progress)
 {
     if (task_count < 1)
         return status_fail(FACET_BAD_ARGUMENT, "trials: expected at least one task, found none");
-    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     Pilots pilots;
-    FacetStatus status = pilots_make(&pilots, crew, facet_pool_threads(pool));
-    if (status.ok) {
-        Evaluation work = {flights,    statuses, world,   &pilots, tasks,
-                           task_count, seed,     watches, progress};
-        pool_for(pool, count, fly_one, &work);
-        for (int i = count - 1; i >= 0; i--)
-            if (!statuses[i].ok) status = statuses[i];
-        pilots_release(&pilots);
-    }
-    free(statuses);
+    Progress trials;
+    TRY(pilots_make(&pilots, crew, facet_pool_threads(pool)));
+    progress_begin(&trials, progress, "flights", count);
+    Evaluation work = {flights, world, &pilots, tasks, task_count, seed, watches, &trials};
+    FacetStatus status = pool_try(pool, count, fly_trial, &work);
+    progress_end(&trials);
+    pilots_release(&pilots);
     return status;
 }
 

@@ -12,7 +12,6 @@ typedef struct PolicyPilot {
     const FacetGateFlyer *flyer;
     FacetPolicyRunner *runner;
     bool open[FACET_FACTOR_MAX]; // factors that are never shown
-    FacetPool *pool;             // of one thread: flights are what runs side by side
 } PolicyPilot;
 
 FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPolicy *policy)
@@ -25,7 +24,8 @@ FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPoli
         char *expected = factor_space_to_json(world->space);
         char *found = factor_space_to_json(facet_policy_space(policy));
         FacetStatus status =
-            status_fail(FACET_BAD_ARGUMENT, "expected the factors %s, found %s", expected, found);
+            status_fail(FACET_BAD_ARGUMENT, "expected the factors %s, found %s",
+                        expected ? expected : "of the world", found ? found : "others");
         free(expected);
         free(found);
         return status;
@@ -66,27 +66,25 @@ static FacetStatus plan(double *offsets, void *context, const FacetGateView *vie
     FacetPolicySampling how = pilot->flyer->how;
     how.seed = view->trial->seed;
     how.numbers = &number;
-    return facet_policy_runner_sample(offsets, pilot->runner, &task, view->rgb, 1, &how,
-                                      pilot->pool);
+    // No pool: flights are what runs side by side.
+    return facet_policy_runner_sample(offsets, pilot->runner, &task, view->rgb, 1, &how, NULL);
 }
 
 static void destroy(PolicyPilot *pilot)
 {
     facet_policy_runner_destroy(pilot->runner);
-    facet_pool_destroy(pilot->pool);
     free(pilot);
 }
 
 static FacetStatus prepare(PolicyPilot *pilot)
 {
     const FacetGateFlyer *flyer = pilot->flyer;
-    TRY(facet_pool_create(&pilot->pool, 1));
     if (flyer->open) {
         int factor;
         TRY(facet_factor_find(&factor, flyer->world->space, flyer->open));
         pilot->open[factor] = true;
     }
-    return facet_policy_runner_create(&pilot->runner, flyer->policy, 1, 1);
+    return facet_policy_runner_create(&pilot->runner, flyer->policy, 1, 1, NULL);
 }
 
 static FacetStatus make(FacetGatePilot *out, void *context, int worker)

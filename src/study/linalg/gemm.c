@@ -2,19 +2,15 @@
 #include "linalg/gemm.h"
 
 #include <cblas.h>
-#include <pthread.h>
 #include <stddef.h>
 
-static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
-
-static void blas_setup(void) { openblas_set_num_threads(1); }
+void gemm_set_threads(int threads) { openblas_set_num_threads(threads); }
 
 static CBLAS_TRANSPOSE blas_op(GemmOp op) { return op == GEMM_PLAIN ? CblasNoTrans : CblasTrans; }
 
 void linalg_gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, GemmOp op_b,
                      const float *b, int ldb, int m, int n, int k, float beta)
 {
-    pthread_once(&blas_once, blas_setup);
     cblas_sgemm(CblasRowMajor, blas_op(op_a), blas_op(op_b), m, n, k, 1.0f, a, lda, b, ldb, beta, c,
                 ldc);
 }
@@ -22,7 +18,6 @@ void linalg_gemm_f32(float *c, int ldc, GemmOp op_a, const float *a, int lda, Ge
 void linalg_gemm_f64(double *c, int ldc, GemmOp op_a, const double *a, int lda, GemmOp op_b,
                      const double *b, int ldb, int m, int n, int k, double beta)
 {
-    pthread_once(&blas_once, blas_setup);
     cblas_dgemm(CblasRowMajor, blas_op(op_a), blas_op(op_b), m, n, k, 1.0, a, lda, b, ldb, beta, c,
                 ldc);
 }

@@ -1,7 +1,8 @@
 // Dense matrix products, the one door to BLAS.
 //
-// Matrices are row-major. A product runs on the calling thread only: parallel work is split by
-// the caller over the pool, so that results do not depend on the number of threads.
+// Matrices are row-major. How many threads BLAS takes for a product is a setting of the whole
+// process, and the host's to choose: nothing here changes it unasked. Parallel work is split by the
+// caller over the pool, so one is enough, and only with one are results promised bit for bit.
 #ifndef FACET_LINALG_GEMM_H
 #define FACET_LINALG_GEMM_H
 
@@ -12,6 +13,9 @@
 #else
 #define real_gemm linalg_gemm_f32
 #endif
+
+// Sets the threads of a product, for a host that uses BLAS for nothing else.
+void gemm_set_threads(int threads);
 
 // c [m][n] = beta c + op(a) op(b), where op(a) is [m][k] and op(b) is [k][n]. A leading dimension
 // is the distance between stored rows. With beta = 0 the old content of c is not read.

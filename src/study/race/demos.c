@@ -5,9 +5,10 @@
 // al., 2011), so that the states are those a learned policy meets. The label never depends on who
 // flew: it is the 32 keypoints that the expert commands from where the rollout began. Observations
 // are the states at which the vehicle had covered k/31 of its plan.
-#include "base/file.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/rng.h"
+#include "base/status.h"
 #include "math/geometry.h"
 #include "quad/quad.h"
 
@@ -22,7 +23,6 @@ enum { STATE_DIM = 13, BLOCK = 256 }; // rollouts flown between two visits to th
 static const double STRETCH = 0.5; // s that one plan is flown before the next choice
 
 typedef struct Demo {
-    FacetStatus status;
     double actions[FACET_CHUNK_KEYPOINTS][FACET_CHUNK_CHANNELS];
     double states[FACET_CHUNK_KEYPOINTS][STATE_DIM];
 } Demo;
@@ -33,7 +33,7 @@ typedef struct DemoWork {
     const FacetCourseTask *tasks;
     int first; // rollout number of demos[0]
     Demo *demos;
-    FacetProgress *progress;
+    Progress progress;
 } DemoWork;
 
 FacetDemoOptions facet_demo_defaults(void)
@@ -111,31 +111,27 @@ static FacetStatus make_demo(Demo *demo, const FacetRace *race, const FacetDemoO
     return status_ok();
 }
 
-static void make_one(void *context, int index, int worker)
+static FacetStatus make_one(void *context, int index, int worker)
 {
     (void)worker;
-    const DemoWork *work = context;
+    DemoWork *work = context;
     int number = work->first + index;
     Demo *demo = &work->demos[index];
-    if (interrupt_requested()) return;
-    demo->status = make_demo(demo, work->race, work->options,
-                             work->tasks[number / work->options->rollouts], number);
-    facet_progress_add(work->progress, 1, NULL);
+    TRY(progress_add(&work->progress, 0, NULL));
+    TRY(make_demo(demo, work->race, work->options, work->tasks[number / work->options->rollouts],
+                  number));
+    return progress_add(&work->progress, 1, NULL);
 }
 
-static FacetStatus write_blocks(FacetDatasetWriter *writer, const char *path, DemoWork *work,
-                                int total)
+static FacetStatus write_blocks(FacetDatasetWriter *writer, DemoWork *work, int total)
 {
     for (work->first = 0; work->first < total; work->first += BLOCK) {
         int count = total - work->first < BLOCK ? total - work->first : BLOCK;
-        pool_for(work->race->pool, count, make_one, work);
-        if (interrupt_requested())
-            return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", path);
+        TRY(pool_try(work->race->pool, count, make_one, work));
         for (int i = 0; i < count; i++) {
             Demo *demo = &work->demos[i];
             FacetCourseTask task = work->tasks[(work->first + i) / work->options->rollouts];
             const double *observed[] = {demo->states[0]};
-            TRY(demo->status);
             TRY(facet_dataset_writer_append(writer, facet_race_factor_task(task), demo->actions[0],
                                             observed));
         }
@@ -165,14 +161,18 @@ static FacetStatus write_file(const char *path, DemoWork *work, int total)
     };
     FacetDatasetWriter *writer;
     TRY(facet_dataset_writer_open(&writer, path, &layout));
-    FacetStatus status = write_blocks(writer, path, work, total);
+    FacetStatus status = write_blocks(writer, work, total);
+    if (status.ok && progress_stopped(&work->progress))
+        status = status_fail(FACET_INTERRUPTED, "interrupted");
     if (status.ok) return facet_dataset_writer_close(writer);
     facet_dataset_writer_abort(writer);
+    if (status.code == FACET_INTERRUPTED)
+        return status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", path);
     return status;
 }
 
 FacetStatus facet_race_write_demos(const char *path, const FacetRace *race,
-                                   const FacetDemoOptions *options, bool quiet)
+                                   const FacetDemoOptions *options, const FacetProgress *progress)
 {
     FacetCourseTask *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
     Demo *demos = calloc(BLOCK, sizeof *demos);
@@ -186,9 +186,9 @@ FacetStatus facet_race_write_demos(const char *path, const FacetRace *race,
     if (status.ok) {
         int total = facet_race_feasible_tasks(tasks, race) * options->rollouts;
         DemoWork work = {.race = race, .options = options, .tasks = tasks, .demos = demos};
-        work.progress = facet_progress_begin("demos", total, quiet);
+        progress_begin(&work.progress, progress, "demos", total);
         status = write_file(path, &work, total);
-        facet_progress_end(work.progress);
+        progress_end(&work.progress);
     }
     free(tasks);
     free(demos);

@@ -1,12 +1,18 @@
 // Evaluation of policies on the race study (see race/eval.h).
 #include "race/eval.h"
 
+#include "base/progress.h"
+#include "base/status.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
-                     const FacetPolicySampling *sampling, int seeds, FacetProgress *progress)
+                     const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress)
 {
+    Progress all;
+    progress_begin(&all, progress, "seeds", seeds);
+    const FacetProgress aside = progress_aside(&all);
     *run = (EvalRun){.seeds = seeds};
     size_t room = (size_t)facet_race_task_max(race);
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
@@ -19,14 +25,15 @@ FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *pol
         uint64_t seed = sampling->seed + (uint64_t)k;
         FacetPolicyPlanner *planner;
         status = facet_policy_planner_create(&planner, policy, race, sampling, tasks, run->tasks,
-                                             &seed, 1);
+                                             &seed, 1, &aside);
         if (!status.ok) break;
         FacetPlanner fly = facet_planner_from_policy(planner);
         status = facet_race_fly_all(&run->results[k * run->tasks], race, &fly, tasks, run->tasks,
-                                    seed, 0.0, NULL);
+                                    seed, 0.0, &aside);
         facet_policy_planner_destroy(planner);
-        facet_progress_add(progress, 1, NULL);
+        if (status.ok) status = progress_add(&all, 1, NULL);
     }
+    progress_end(&all);
     free(tasks);
     if (!status.ok) eval_run_free(run);
     return status;

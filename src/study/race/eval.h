@@ -12,9 +12,9 @@ typedef struct EvalRun {
     FacetRaceResult *results; // [seeds][tasks]
 } EvalRun;
 
-// Plans with a policy and flies. Seed k is `seed + k`.
+// Plans with a policy and flies: the stage "seeds". Seed k is `seed + k`.
 FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
-                     const FacetPolicySampling *sampling, int seeds, FacetProgress *progress);
+                     const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress);
 void eval_run_free(EvalRun *run);
 
 const FacetRaceResult *eval_result(const EvalRun *run, int seed, int task);

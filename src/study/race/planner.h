@@ -9,6 +9,6 @@
 FacetStatus planner_create_path(FacetPolicyPlanner **planner, double *path,
                                 const FacetPolicy *policy, const FacetRace *race,
                                 const FacetPolicySampling *how, const FacetCourseTask *tasks,
-                                int task_count);
+                                int task_count, const FacetProgress *progress);
 
 #endif

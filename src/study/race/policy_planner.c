@@ -1,4 +1,5 @@
 // A trained policy as a planner of the race study (see facet/race.h).
+#include "base/progress.h"
 #include "base/status.h"
 #include "policy/policy.h"
 #include "race/planner.h"
@@ -72,7 +73,7 @@ bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race, F
 // call of its own; all tasks and branches of a seed are one batch.
 static FacetStatus prepare(FacetPolicyPlanner *p, double *path, const FacetRace *race,
                            const FacetCourseTask *tasks, int task_count, const uint64_t *seeds,
-                           int seed_count)
+                           int seed_count, Progress *progress)
 {
     enum { SIZE = FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS };
     FacetFactorTask *wanted = calloc((size_t)task_count + 1, sizeof *wanted);
@@ -94,6 +95,7 @@ static FacetStatus prepare(FacetPolicyPlanner *p, double *path, const FacetRace 
             plan->seed = seeds[s];
             facet_chunk_from_actions(plan->chunk, actions + (size_t)i * SIZE);
         }
+        if (status.ok) status = progress_add(progress, 1, NULL);
     }
     free(wanted);
     free(actions);
@@ -106,15 +108,12 @@ static FacetStatus plan_alone(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
 {
     double actions[FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS];
     FacetFactorTask wanted;
-    FacetPool *pool;
     FacetPolicySampling how = p->how;
     how.seed = seed;
     TRY(facet_race_policy_task(&wanted, p->policy, race, task));
-    TRY(facet_pool_create(&pool, 1));
-    FacetStatus status = facet_policy_sample(actions, p->policy, &wanted, 1, &how, pool);
-    facet_pool_destroy(pool);
-    if (status.ok) facet_chunk_from_actions(chunk, actions);
-    return status;
+    TRY(facet_policy_sample(actions, p->policy, &wanted, 1, &how, NULL));
+    facet_chunk_from_actions(chunk, actions);
+    return status_ok();
 }
 
 static FacetStatus plan_by_policy(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
@@ -136,7 +135,7 @@ static FacetStatus plan_by_policy(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], co
 static FacetStatus create(FacetPolicyPlanner **planner, double *path, const FacetPolicy *policy,
                           const FacetRace *race, const FacetPolicySampling *how,
                           const FacetCourseTask *tasks, int task_count, const uint64_t *seeds,
-                          int seed_count)
+                          int seed_count, const FacetProgress *progress)
 {
     assert(!how->numbers && "the seeds choose the noise");
     *planner = NULL;
@@ -150,7 +149,12 @@ static FacetStatus create(FacetPolicyPlanner **planner, double *path, const Face
         memcpy(p->weights, how->weights, 2 * sizeof *p->weights);
         p->how.weights = p->weights;
     }
-    if (status.ok) status = prepare(p, path, race, tasks, task_count, seeds, seed_count);
+    if (status.ok) {
+        Progress plans;
+        progress_begin(&plans, progress, "plans", seed_count);
+        status = prepare(p, path, race, tasks, task_count, seeds, seed_count, &plans);
+        progress_end(&plans);
+    }
     if (!status.ok) {
         facet_policy_planner_destroy(p);
         return status;
@@ -162,17 +166,18 @@ static FacetStatus create(FacetPolicyPlanner **planner, double *path, const Face
 FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner, const FacetPolicy *policy,
                                         const FacetRace *race, const FacetPolicySampling *how,
                                         const FacetCourseTask *tasks, int task_count,
-                                        const uint64_t *seeds, int seed_count)
+                                        const uint64_t *seeds, int seed_count,
+                                        const FacetProgress *progress)
 {
-    return create(planner, NULL, policy, race, how, tasks, task_count, seeds, seed_count);
+    return create(planner, NULL, policy, race, how, tasks, task_count, seeds, seed_count, progress);
 }
 
 FacetStatus planner_create_path(FacetPolicyPlanner **planner, double *path,
                                 const FacetPolicy *policy, const FacetRace *race,
                                 const FacetPolicySampling *how, const FacetCourseTask *tasks,
-                                int task_count)
+                                int task_count, const FacetProgress *progress)
 {
-    return create(planner, path, policy, race, how, tasks, task_count, &how->seed, 1);
+    return create(planner, path, policy, race, how, tasks, task_count, &how->seed, 1, progress);
 }
 
 void facet_policy_planner_destroy(FacetPolicyPlanner *planner)

@@ -1,5 +1,6 @@
 // The race study: a course with its speed map, planners, flights and their totals.
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "factor/factor.h"
 #include "race/speed_cache.h"
@@ -20,7 +21,8 @@ static FacetStatus make_factors(FacetRace *race)
 }
 
 // From the cache, or by a search that it then keeps.
-static FacetStatus find_speeds(FacetRace *race, const FacetRaceOptions *options)
+static FacetStatus find_speeds(FacetRace *race, const FacetRaceOptions *options,
+                               const FacetProgress *progress)
 {
     const FacetCourse *course = race->course;
     uint64_t key = options->cache ? speed_cache_key(course, &race->model, &race->preset) : 0;
@@ -28,16 +30,14 @@ static FacetStatus find_speeds(FacetRace *race, const FacetRaceOptions *options)
         speed_cache_read(&race->speeds, options->cache, key, course->track_count,
                          course->opening_count))
         return status_ok();
-    FacetProgress *progress =
-        facet_progress_begin("speed map", facet_race_task_max(race), options->quiet);
     FacetStatus status = facet_speed_map_create(&race->speeds, course, &race->model, &race->preset,
                                                 race->pool, progress);
-    facet_progress_end(progress);
     if (status.ok && options->cache) speed_cache_write(&race->speeds, options->cache, key);
     return status;
 }
 
-static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
+static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options,
+                              const FacetProgress *progress)
 {
     FacetQuadParams params = facet_quad_params_default();
     if (options->quad) TRY(facet_quad_params_load(&params, options->quad));
@@ -45,16 +45,17 @@ static FacetStatus open_parts(FacetRace *race, const FacetRaceOptions *options)
     TRY(facet_control_preset(&race->preset, options->preset ? options->preset : "race"));
     TRY(facet_course_load(&race->course, options->courses));
     TRY(make_factors(race));
-    TRY(facet_pool_create(&race->pool, options->threads));
-    return find_speeds(race, options);
+    return find_speeds(race, options, progress);
 }
 
-FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options)
+FacetStatus facet_race_open(FacetRace **out, const FacetRaceOptions *options, FacetPool *pool,
+                            const FacetProgress *progress)
 {
     *out = NULL;
     FacetRace *race = calloc(1, sizeof *race);
     if (!race) return status_fail(FACET_NO_MEMORY, "out of memory for a race study");
-    FacetStatus status = open_parts(race, options);
+    race->pool = pool;
+    FacetStatus status = open_parts(race, options, progress);
     if (!status.ok) {
         facet_race_close(race);
         return status;
@@ -67,7 +68,6 @@ void facet_race_close(FacetRace *race)
 {
     if (!race) return;
     facet_speed_map_destroy(&race->speeds);
-    facet_pool_destroy(race->pool);
     facet_factor_space_destroy(race->factors);
     facet_course_destroy(race->course);
     free(race);
@@ -201,45 +201,41 @@ FacetStatus facet_race_fly(FacetRaceResult *result, const FacetRace *race,
 typedef struct FlyWork {
     FacetRaceResult *results;
     FacetFlightTrace *traces; // or NULL
-    FacetStatus *statuses;
     const FacetRace *race;
     const FacetPlanner *planner;
     const FacetCourseTask *tasks;
     uint64_t seed;
     double gusts;
-    FacetProgress *progress;
+    Progress *progress;
 } FlyWork;
 
-static void fly_one(void *context, int index, int worker)
+static FacetStatus fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const FlyWork *work = context;
     FacetFlightTrace *trace = work->traces ? &work->traces[index] : NULL;
-    work->statuses[index] =
-        facet_race_fly_traced(&work->results[index], trace, work->race, work->planner,
-                              work->tasks[index], work->seed, work->gusts);
-    facet_progress_add(work->progress, 1, NULL);
+    TRY(progress_add(work->progress, 0, NULL));
+    TRY(facet_race_fly_traced(&work->results[index], trace, work->race, work->planner,
+                              work->tasks[index], work->seed, work->gusts));
+    return progress_add(work->progress, 1, NULL);
 }
 
 FacetStatus facet_race_fly_all_traced(FacetRaceResult *results, FacetFlightTrace *traces,
                                       const FacetRace *race, const FacetPlanner *planner,
                                       const FacetCourseTask *tasks, int count, uint64_t seed,
-                                      double gusts, FacetProgress *progress)
+                                      double gusts, const FacetProgress *progress)
 {
-    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    FlyWork work = {results, traces, statuses, race, planner, tasks, seed, gusts, progress};
-    pool_for(race->pool, count, fly_one, &work);
-    FacetStatus status = status_ok();
-    for (int i = count - 1; i >= 0; i--)
-        if (!statuses[i].ok) status = statuses[i];
-    free(statuses);
+    Progress flights;
+    progress_begin(&flights, progress, "flights", count);
+    FlyWork work = {results, traces, race, planner, tasks, seed, gusts, &flights};
+    FacetStatus status = pool_try(race->pool, count, fly_one, &work);
+    progress_end(&flights);
     return status;
 }
 
 FacetStatus facet_race_fly_all(FacetRaceResult *results, const FacetRace *race,
                                const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
-                               uint64_t seed, double gusts, FacetProgress *progress)
+                               uint64_t seed, double gusts, const FacetProgress *progress)
 {
     return facet_race_fly_all_traced(results, NULL, race, planner, tasks, count, seed, gusts,
                                      progress);

@@ -18,6 +18,7 @@
 // plan keeps the speeds that had it if they pass the gate at all, and the gates behind it are still
 // looked after. A planner that depends on its seed is then asked for another plan.
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "course/course.h"
 #include "math/geometry.h"
@@ -333,14 +334,13 @@ static FacetStatus plan_given(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const 
 typedef struct VerifyWork {
     FacetRaceResult *raw, *verified;
     FacetVerifyReport *reports;
-    FacetStatus *statuses;
     const FacetRace *race;
     const FacetPlanner *planner;
     const FacetVerifyOptions *options;
     const FacetCourseTask *tasks;
     uint64_t seed;
     double gusts;
-    FacetProgress *progress;
+    Progress *progress;
 } VerifyWork;
 
 static FacetStatus fly_both(const VerifyWork *work, int index)
@@ -357,29 +357,27 @@ static FacetStatus fly_both(const VerifyWork *work, int index)
     return facet_race_fly(&work->verified[index], race, &verified, task, work->seed, work->gusts);
 }
 
-static void fly_one(void *context, int index, int worker)
+static FacetStatus fly_one(void *context, int index, int worker)
 {
     (void)worker;
     const VerifyWork *work = context;
-    work->statuses[index] = fly_both(work, index);
-    facet_progress_add(work->progress, 1, NULL);
+    TRY(progress_add(work->progress, 0, NULL));
+    TRY(fly_both(work, index));
+    return progress_add(work->progress, 1, NULL);
 }
 
 FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verified,
                                     FacetVerifyReport *reports, const FacetRace *race,
                                     const FacetPlanner *planner, const FacetVerifyOptions *options,
                                     const FacetCourseTask *tasks, int count, uint64_t seed,
-                                    double gusts, FacetProgress *progress)
+                                    double gusts, const FacetProgress *progress)
 {
     TRY(check_options(options));
-    FacetStatus *statuses = calloc((size_t)count + 1, sizeof *statuses);
-    if (!statuses) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    VerifyWork work = {raw,     verified, reports, statuses, race,    planner,
-                       options, tasks,    seed,    gusts,    progress};
-    pool_for(race->pool, count, fly_one, &work);
-    FacetStatus status = status_ok();
-    for (int i = count - 1; i >= 0; i--)
-        if (!statuses[i].ok) status = statuses[i];
-    free(statuses);
+    Progress flights;
+    progress_begin(&flights, progress, "verified", count);
+    VerifyWork work = {raw,     verified, reports, race,  planner,
+                       options, tasks,    seed,    gusts, &flights};
+    FacetStatus status = pool_try(race->pool, count, fly_one, &work);
+    progress_end(&flights);
     return status;
 }

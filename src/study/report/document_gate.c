@@ -95,7 +95,8 @@ static FacetStatus set_gate(Report *report, const Json *gate)
     json_free(input->document);
     *input = (ReportInput){.path = "this run"};
     char *text = json_line(gate); // a copy in which every number can be read again
-    FacetStatus status = json_parse(&input->document, text, input->path);
+    FacetStatus status = text ? json_parse(&input->document, text, input->path)
+                              : status_fail(FACET_NO_MEMORY, "out of memory for the study");
     free(text);
     report->gate = status.ok ? gate_study_read(report) : NULL;
     return status;

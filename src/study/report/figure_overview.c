@@ -31,12 +31,12 @@ static void draw_cell(Svg *svg, Report *report, FacetCourseTask task, double x, 
             NULL);
     snprintf(text, sizeof text, "%d/%d", f->passed, f->gate_count);
     svg_text(svg, x + CELL_WIDTH / 2.0, y + 24, SVG_MIDDLE, 15, clear ? "ink" : "miss", text);
-    fprintf(svg->out,
-            "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill-opacity=\"0\" "
-            "fill=\"#000\" data-tip=\"",
-            inner_x, inner_y, width, height);
-    svg_escape(svg->out, tip);
-    fputs("\"/>", svg->out);
+    svg_print(svg,
+              "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill-opacity=\"0\" "
+              "fill=\"#000\" data-tip=\"",
+              inner_x, inner_y, width, height);
+    svg_escape(svg, tip);
+    svg_print(svg, "\"/>");
 }
 
 static char *draw_grid(const Figure *figure, Report *report)

@@ -108,7 +108,7 @@ static void trace_free(FacetFlightTrace *trace)
 
 FacetStatus report_fly(ReportFlight *flights, const FacetRace *race, const FacetPlanner *planner,
                        const FacetCourseTask *tasks, int count, uint64_t seed,
-                       FacetProgress *progress)
+                       const FacetProgress *progress)
 {
     FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
     FacetFlightTrace *traces = calloc((size_t)count + 1, sizeof *traces);
@@ -289,7 +289,7 @@ static FacetStatus add_tasks(Report *report, double *path, const FacetPolicy *po
 {
     int method = report_policy_method(policy, how->mode);
     FacetPolicyPlanner *prepared;
-    TRY(planner_create_path(&prepared, path, policy, report->race, how, tasks, count));
+    TRY(planner_create_path(&prepared, path, policy, report->race, how, tasks, count, NULL));
     FacetPlanner planner = facet_planner_from_policy(prepared);
     FacetStatus status = status_ok();
     if (!report_has_method(report, method))

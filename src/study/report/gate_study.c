@@ -1,8 +1,6 @@
 // Reading the single-gate study (see gate_study.h).
 #include "report/gate_study.h"
 
-#include "base/required.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,11 @@ static bool accept(Report *report, FacetStatus status)
 {
     if (!status.ok) report_note(report, "%s, left out", status.text);
     return status.ok;
+}
+
+static FacetStatus obtained(const void *memory)
+{
+    return memory ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for the gate study");
 }
 
 static FacetStatus member_text(const char **out, const JsonRef *object, const char *key)
@@ -94,7 +97,8 @@ static void read_venues(GateStudy *study, Report *report, const JsonRef *venues)
     const char *held_out = input_text(&root, "held_out_venue");
     int count = input_length(venues);
     bool found = !held_out[0];
-    study->venues = required(calloc((size_t)count + 1, sizeof *study->venues));
+    study->venues = calloc((size_t)count + 1, sizeof *study->venues);
+    if (!accept(report, obtained(study->venues))) return;
     for (int i = 0; i < count; i++) {
         JsonRef at = input_element(venues, i);
         const char *name = json_key(&at);
@@ -126,7 +130,8 @@ static void read_gates(GateStudy *study, Report *report, const JsonRef *root)
         accept(report, json_member_number(&study->half_width, root, "half_width", 0.01, 100.0));
     if (!accept(report, member_list(&gates, root, "gates"))) return;
     int count = input_length(&gates);
-    study->gates = required(calloc((size_t)count + 1, sizeof *study->gates));
+    study->gates = calloc((size_t)count + 1, sizeof *study->gates);
+    if (!accept(report, obtained(study->gates))) return;
     for (int i = 0; i < count; i++) {
         JsonRef at = input_element(&gates, i);
         StudyGate gate;
@@ -175,7 +180,8 @@ static FacetStatus read_path(StudyFlight *flight, const JsonRef *at)
     TRY(member_list(&path, at, "path"));
     int count = input_length(&path);
     if (count == 0) return json_wrong(&path, "at least one place");
-    flight->path = required(calloc((size_t)count, sizeof *flight->path));
+    flight->path = calloc((size_t)count, sizeof *flight->path);
+    TRY(obtained(flight->path));
     for (; flight->samples < count; flight->samples++) {
         JsonRef place = input_element(&path, flight->samples);
         TRY(read_place(&flight->path[flight->samples], &place));
@@ -237,7 +243,8 @@ static void read_flights(GateStudy *study, Report *report, const JsonRef *root)
     JsonRef flights;
     if (!accept(report, member_list(&flights, root, "flights"))) return;
     int count = input_length(&flights);
-    study->flights = required(calloc((size_t)count + 1, sizeof *study->flights));
+    study->flights = calloc((size_t)count + 1, sizeof *study->flights);
+    if (!accept(report, obtained(study->flights))) return;
     for (int i = 0; i < count; i++) {
         JsonRef at = input_element(&flights, i);
         StudyFlight *flight = &study->flights[study->flight_count];
@@ -268,7 +275,8 @@ GateStudy *gate_study_read(Report *report)
     if (status.ok && (!json_is_object(&venues) || input_length(&venues) == 0))
         status = json_wrong(&venues, "an object with venues");
     if (!accept(report, status)) return NULL;
-    GateStudy *study = required(calloc(1, sizeof *study));
+    GateStudy *study = calloc(1, sizeof *study);
+    if (!accept(report, obtained(study))) return NULL;
     read_venues(study, report, &venues);
     read_gates(study, report, &root);
     read_flights(study, report, &root);

@@ -1,6 +1,5 @@
 // The page with its data in it. The page is web/page.html, which the assembler puts into the
 // library.
-#include "base/required.h"
 #include "base/text.h"
 #include "report/report.h"
 
@@ -54,6 +53,12 @@ static FacetStatus memory_write(Memory *memory, const char *path)
     return status;
 }
 
+static FacetStatus out_of_memory(const char *path, char *json)
+{
+    free(json);
+    return status_fail(FACET_NO_MEMORY, "%s: out of memory, not written", path);
+}
+
 FacetStatus report_write_page(const char *path, const Json *document)
 {
     const char *open = strstr(facet_page_begin, data_opens);
@@ -61,9 +66,10 @@ FacetStatus report_write_page(const char *path, const Json *document)
     if (!close) return status_fail(FACET_NOT_FOUND, "%s: the page has no place for its data", path);
     open += strlen(data_opens);
     Memory memory = {0};
-    memory.stream = required(open_memstream(&memory.text, &memory.size));
-    fwrite(facet_page_begin, 1, (size_t)(open - facet_page_begin), memory.stream);
     char *json = json_line(document);
+    if (json) memory.stream = open_memstream(&memory.text, &memory.size);
+    if (!memory.stream) return out_of_memory(path, json);
+    fwrite(facet_page_begin, 1, (size_t)(open - facet_page_begin), memory.stream);
     write_escaped(memory.stream, json);
     free(json);
     fputs(close, memory.stream);
@@ -73,8 +79,9 @@ FacetStatus report_write_page(const char *path, const Json *document)
 FacetStatus report_write_data(const char *path, const Json *document)
 {
     Memory memory = {0};
-    memory.stream = required(open_memstream(&memory.text, &memory.size));
     char *json = json_line(document);
+    if (json) memory.stream = open_memstream(&memory.text, &memory.size);
+    if (!memory.stream) return out_of_memory(path, json);
     write_escaped(memory.stream, json);
     free(json);
     fputc('\n', memory.stream);

@@ -109,7 +109,7 @@ void report_close(Report *report);
 // Flies tasks and keeps what a report shows of them: flights [count].
 FacetStatus report_fly(ReportFlight *flights, const FacetRace *race, const FacetPlanner *planner,
                        const FacetCourseTask *tasks, int count, uint64_t seed,
-                       FacetProgress *progress);
+                       const FacetProgress *progress);
 void report_flights_free(ReportFlight *flights, int count);
 
 // Gives the report the flights of a method, in place of what it had. What they hold becomes the

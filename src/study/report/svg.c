@@ -1,11 +1,12 @@
 // Drawing figures as SVG text (see svg.h).
 #include "report/svg.h"
 
-#include "base/required.h"
 #include "base/text.h"
 #include "report/report.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- Colours ------------------------------------------------------------------------------------
@@ -39,115 +40,127 @@ static const char *light_of(const char *id)
 
 // ---- Text ---------------------------------------------------------------------------------------
 
-void svg_escape(FILE *out, const char *text)
+void svg_print(Svg *svg, const char *format, ...)
+{
+    if (!svg->out) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(svg->out, format, arguments);
+    va_end(arguments);
+}
+
+void svg_escape(Svg *svg, const char *text)
 {
     while (*text) {
         int length = text_character(text);
         unsigned char c = (unsigned char)*text;
         if (length == 0 || (c < ' ' && c != '\n'))
-            fputc('?', out), text++;
+            svg_print(svg, "?"), text++;
         else if (strchr("<>&\"'\n", c))
-            fprintf(out, "&#%d;", c), text++;
+            svg_print(svg, "&#%d;", c), text++;
         else
-            fwrite(text, 1, (size_t)length, out), text += length;
+            svg_print(svg, "%.*s", length, text), text += length;
     }
 }
 
 // A coordinate with at most one decimal.
-static void put(FILE *out, double value)
+static void put(Svg *svg, double value)
 {
     double tenths = round(value * 10.0);
     if (fmod(tenths, 10.0) == 0.0)
-        fprintf(out, "%.0f", tenths / 10.0 + 0.0);
+        svg_print(svg, "%.0f", tenths / 10.0 + 0.0);
     else
-        fprintf(out, "%.1f", tenths / 10.0);
+        svg_print(svg, "%.1f", tenths / 10.0);
 }
 
 static void attribute(Svg *svg, const char *name, double value)
 {
-    fprintf(svg->out, " %s=\"", name);
-    put(svg->out, value);
-    fputc('"', svg->out);
+    svg_print(svg, " %s=\"", name);
+    put(svg, value);
+    svg_print(svg, "\"");
 }
 
 static void stroke(Svg *svg, const char *color, double width, const char *dash)
 {
-    fprintf(svg->out, " class=\"s-%s\" stroke=\"%s\" stroke-width=\"%g\"", color, light_of(color),
-            width);
-    if (dash && dash[0]) fprintf(svg->out, " stroke-dasharray=\"%s\"", dash);
+    svg_print(svg, " class=\"s-%s\" stroke=\"%s\" stroke-width=\"%g\"", color, light_of(color),
+              width);
+    if (dash && dash[0]) svg_print(svg, " stroke-dasharray=\"%s\"", dash);
 }
 
 static void fill(Svg *svg, const char *color)
 {
-    fprintf(svg->out, " class=\"f-%s\" fill=\"%s\"", color, light_of(color));
+    svg_print(svg, " class=\"f-%s\" fill=\"%s\"", color, light_of(color));
 }
 
 static void tip_attribute(Svg *svg, const char *tip)
 {
     if (!tip) return;
-    fputs(" data-tip=\"", svg->out);
-    svg_escape(svg->out, tip);
-    fputc('"', svg->out);
+    svg_print(svg, " data-tip=\"");
+    svg_escape(svg, tip);
+    svg_print(svg, "\"");
 }
 
 // ---- The document -------------------------------------------------------------------------------
 
-static void style(FILE *out)
+static void style(Svg *svg)
 {
     const SvgColor *color;
-    fputs("<style>.facet-figure text{font-family:system-ui,-apple-system,\"Segoe UI\","
-          "\"Liberation Sans\",Arial,sans-serif}@media (prefers-color-scheme:dark){",
-          out);
+    svg_print(svg, "%s",
+              "<style>.facet-figure text{font-family:system-ui,-apple-system,\"Segoe UI\","
+              "\"Liberation Sans\",Arial,sans-serif}@media (prefers-color-scheme:dark){");
     for (int i = 0; (color = svg_color(i)); i++)
-        fprintf(out, ".facet-figure .s-%s{stroke:%s}.facet-figure .f-%s{fill:%s}", color->id,
-                color->dark, color->id, color->dark);
-    fputs("}</style>", out);
+        svg_print(svg, ".facet-figure .s-%s{stroke:%s}.facet-figure .f-%s{fill:%s}", color->id,
+                  color->dark, color->id, color->dark);
+    svg_print(svg, "}</style>");
 }
 
 // Stripes of every colour that a bar may have.
 static void hatches(Svg *svg, const char *id)
 {
     const SvgColor *color;
-    fputs("<defs>", svg->out);
+    svg_print(svg, "<defs>");
     for (int i = 0; (color = svg_color(i)); i++) {
-        fprintf(svg->out,
-                "<pattern id=\"%s-hatch-%s\" width=\"6\" height=\"6\" "
-                "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-                "<rect width=\"6\" height=\"6\" opacity=\"0.18\"",
-                id, color->id);
+        svg_print(svg,
+                  "<pattern id=\"%s-hatch-%s\" width=\"6\" height=\"6\" "
+                  "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+                  "<rect width=\"6\" height=\"6\" opacity=\"0.18\"",
+                  id, color->id);
         fill(svg, color->id);
-        fputs("/><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"", svg->out);
+        svg_print(svg, "/><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"");
         stroke(svg, color->id, 5, NULL);
-        fputs("/></pattern>", svg->out);
+        svg_print(svg, "/></pattern>");
     }
-    fputs("</defs>", svg->out);
+    svg_print(svg, "</defs>");
 }
 
 void svg_begin(Svg *svg, const char *id, double width, double height, const char *title,
                const char *description)
 {
     *svg = (Svg){.id = id};
-    svg->out = required(open_memstream(&svg->text, &svg->size));
-    fprintf(svg->out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"facet-figure\" viewBox=\"0 0 %g "
-            "%g\" width=\"%g\" height=\"%g\" role=\"img\" fill=\"none\"><title>",
-            width, height, width, height);
-    svg_escape(svg->out, title);
-    fputs("</title><desc>", svg->out);
-    svg_escape(svg->out, description);
-    fputs("</desc>", svg->out);
-    style(svg->out);
+    svg->out = open_memstream(&svg->text, &svg->size);
+    svg_print(svg,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"facet-figure\" viewBox=\"0 0 %g "
+              "%g\" width=\"%g\" height=\"%g\" role=\"img\" fill=\"none\"><title>",
+              width, height, width, height);
+    svg_escape(svg, title);
+    svg_print(svg, "</title><desc>");
+    svg_escape(svg, description);
+    svg_print(svg, "</desc>");
+    style(svg);
     hatches(svg, id);
-    fprintf(svg->out, "<rect width=\"%g\" height=\"%g\"", width, height);
+    svg_print(svg, "<rect width=\"%g\" height=\"%g\"", width, height);
     fill(svg, "bg");
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 char *svg_end(Svg *svg)
 {
-    fputs("</svg>\n", svg->out);
-    bool complete = fclose(svg->out) == 0;
-    return required(complete ? svg->text : NULL);
+    svg_print(svg, "</svg>\n");
+    if (!svg->out) return NULL;
+    bool failed = ferror(svg->out);
+    if (fclose(svg->out) == 0 && !failed) return svg->text;
+    free(svg->text);
+    return NULL;
 }
 
 // ---- Shapes -------------------------------------------------------------------------------------
@@ -157,45 +170,45 @@ static const char *const anchors[] = {"start", "middle", "end"};
 void svg_text(Svg *svg, double x, double y, SvgAnchor anchor, double size, const char *color,
               const char *text)
 {
-    fputs("<text", svg->out);
+    svg_print(svg, "<text");
     attribute(svg, "x", x);
     attribute(svg, "y", y);
-    fprintf(svg->out, " text-anchor=\"%s\" font-size=\"%g\" font-family=\"sans-serif\"",
-            anchors[anchor], size);
+    svg_print(svg, " text-anchor=\"%s\" font-size=\"%g\" font-family=\"sans-serif\"",
+              anchors[anchor], size);
     fill(svg, color);
-    fputc('>', svg->out);
-    svg_escape(svg->out, text);
-    fputs("</text>", svg->out);
+    svg_print(svg, ">");
+    svg_escape(svg, text);
+    svg_print(svg, "</text>");
 }
 
 void svg_text_upwards(Svg *svg, double x, double y, SvgAnchor anchor, double size,
                       const char *color, const char *text)
 {
-    fprintf(svg->out,
-            "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"%s\" "
-            "font-size=\"%g\" font-family=\"sans-serif\"",
-            x, y, anchors[anchor], size);
+    svg_print(svg,
+              "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"%s\" "
+              "font-size=\"%g\" font-family=\"sans-serif\"",
+              x, y, anchors[anchor], size);
     fill(svg, color);
-    fputc('>', svg->out);
-    svg_escape(svg->out, text);
-    fputs("</text>", svg->out);
+    svg_print(svg, ">");
+    svg_escape(svg, text);
+    svg_print(svg, "</text>");
 }
 
 void svg_line(Svg *svg, double x1, double y1, double x2, double y2, const char *color, double width,
               const char *dash)
 {
-    fputs("<line", svg->out);
+    svg_print(svg, "<line");
     attribute(svg, "x1", x1);
     attribute(svg, "y1", y1);
     attribute(svg, "x2", x2);
     attribute(svg, "y2", y2);
     stroke(svg, color, width, dash);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 static void rectangle(Svg *svg, double x, double y, double width, double height)
 {
-    fputs("<rect", svg->out);
+    svg_print(svg, "<rect");
     attribute(svg, "x", x);
     attribute(svg, "y", y);
     attribute(svg, "width", width);
@@ -207,11 +220,11 @@ void svg_bar(Svg *svg, double x, double y, double width, double height, const ch
 {
     rectangle(svg, x, y, width, height);
     if (hatched)
-        fprintf(svg->out, " fill=\"url(#%s-hatch-%s)\"", svg->id, color);
+        svg_print(svg, " fill=\"url(#%s-hatch-%s)\"", svg->id, color);
     else
         fill(svg, color);
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_box(Svg *svg, double x, double y, double width, double height, const char *color,
@@ -219,91 +232,91 @@ void svg_box(Svg *svg, double x, double y, double width, double height, const ch
 {
     rectangle(svg, x, y, width, height);
     stroke(svg, color, line, dash);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_dot(Svg *svg, double x, double y, double radius, const char *color, const char *tip)
 {
-    fputs("<circle", svg->out);
+    svg_print(svg, "<circle");
     attribute(svg, "cx", x);
     attribute(svg, "cy", y);
     attribute(svg, "r", radius);
-    fprintf(svg->out, " class=\"f-%s s-bg\" fill=\"%s\" stroke=\"%s\"", color, light_of(color),
-            light_of("bg")); // a rim sets it off from what lies behind
+    svg_print(svg, " class=\"f-%s s-bg\" fill=\"%s\" stroke=\"%s\"", color, light_of(color),
+              light_of("bg")); // a rim sets it off from what lies behind
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 // The points of a line or an area, [count][2].
 static void put_points(Svg *svg, const double *points, int count)
 {
-    fputs(" points=\"", svg->out);
+    svg_print(svg, " points=\"");
     for (int i = 0; i < 2 * count; i++) {
-        if (i > 0) fputc(' ', svg->out);
-        put(svg->out, points[i]);
+        if (i > 0) svg_print(svg, " ");
+        put(svg, points[i]);
     }
-    fputc('"', svg->out);
+    svg_print(svg, "\"");
 }
 
 void svg_diamond(Svg *svg, double x, double y, double radius, const char *color, const char *tip)
 {
     const double points[] = {x, y - radius, x + radius, y, x, y + radius, x - radius, y};
-    fputs("<polygon", svg->out);
+    svg_print(svg, "<polygon");
     put_points(svg, points, 4);
-    fprintf(svg->out, " class=\"s-%s f-bg\" stroke=\"%s\" stroke-width=\"1.8\" fill=\"%s\"", color,
-            light_of(color), light_of("bg"));
+    svg_print(svg, " class=\"s-%s f-bg\" stroke=\"%s\" stroke-width=\"1.8\" fill=\"%s\"", color,
+              light_of(color), light_of("bg"));
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_ellipse(Svg *svg, double x, double y, double rx, double ry, const char *color,
                  double width, const char *dash, const char *tip)
 {
-    fputs("<ellipse", svg->out);
+    svg_print(svg, "<ellipse");
     attribute(svg, "cx", x);
     attribute(svg, "cy", y);
     attribute(svg, "rx", rx);
     attribute(svg, "ry", ry);
     stroke(svg, color, width, dash);
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_polygon(Svg *svg, const double *points, int count, const char *color, const char *tip)
 {
-    fputs("<polygon", svg->out);
+    svg_print(svg, "<polygon");
     put_points(svg, points, count);
     fill(svg, color);
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_curve(Svg *svg, const double *points, int count, const char *color, double width,
                const char *dash, const char *tip)
 {
-    fputs("<polyline", svg->out);
+    svg_print(svg, "<polyline");
     put_points(svg, points, count);
-    fputs(" stroke-linejoin=\"round\"", svg->out);
+    svg_print(svg, " stroke-linejoin=\"round\"");
     stroke(svg, color, width, dash);
     tip_attribute(svg, tip);
-    fputs("/>", svg->out);
+    svg_print(svg, "/>");
 }
 
 void svg_clip_begin(Svg *svg, int number, double x, double y, double width, double height)
 {
-    fprintf(svg->out, "<clipPath id=\"%s-clip-%d\">", svg->id, number);
+    svg_print(svg, "<clipPath id=\"%s-clip-%d\">", svg->id, number);
     rectangle(svg, x, y, width, height);
-    fprintf(svg->out, "/></clipPath><g clip-path=\"url(#%s-clip-%d)\">", svg->id, number);
+    svg_print(svg, "/></clipPath><g clip-path=\"url(#%s-clip-%d)\">", svg->id, number);
 }
 
-void svg_clip_end(Svg *svg) { fputs("</g>", svg->out); }
+void svg_clip_end(Svg *svg) { svg_print(svg, "</g>"); }
 
 void svg_method_begin(Svg *svg, const char *method)
 {
-    fprintf(svg->out, "<g class=\"method\" data-method=\"%s\">", method);
+    svg_print(svg, "<g class=\"method\" data-method=\"%s\">", method);
 }
 
-void svg_method_end(Svg *svg) { fputs("</g>", svg->out); }
+void svg_method_end(Svg *svg) { svg_print(svg, "</g>"); }
 
 // ---- Plots --------------------------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ void svg_begin(Svg *svg, const char *id, double width, double height, const char
                const char *description);
 char *svg_end(Svg *svg); // the text, which the caller frees
 
-void svg_escape(FILE *out, const char *text);
+void svg_escape(Svg *svg, const char *text);
+void svg_print(Svg *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 typedef enum SvgAnchor { SVG_START, SVG_MIDDLE, SVG_END } SvgAnchor;
 

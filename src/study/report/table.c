@@ -1,7 +1,6 @@
 // Aligned tables for a person (see table.h).
 #include "table.h"
 
-#include "base/required.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -18,14 +17,21 @@ struct Table {
     TableAlign *align;
     char **cells; // row after row, the header first; a rule is a row of NULL
     int count, capacity;
+    bool lost; // a cell, as memory ran out
 };
 
 static void append(Table *table, char *cell)
 {
     if (table->count == table->capacity) {
-        table->capacity = table->capacity ? 2 * table->capacity : 64;
-        size_t bytes = (size_t)table->capacity * sizeof *table->cells;
-        table->cells = required(realloc(table->cells, bytes));
+        int capacity = table->capacity ? 2 * table->capacity : 64;
+        char **cells = realloc(table->cells, (size_t)capacity * sizeof *cells);
+        if (!cells) {
+            free(cell);
+            table->lost = true;
+            return;
+        }
+        table->cells = cells;
+        table->capacity = capacity;
     }
     table->cells[table->count++] = cell;
 }
@@ -33,9 +39,13 @@ static void append(Table *table, char *cell)
 Table *table_create(const TableColumn *columns, int count)
 {
     assert(count > 0 && "a table has columns");
-    Table *table = required(calloc(1, sizeof *table));
+    Table *table = calloc(1, sizeof *table);
+    if (table) table->align = calloc((size_t)count, sizeof *table->align);
+    if (!table || !table->align) {
+        table_destroy(table);
+        return NULL;
+    }
     table->columns = count;
-    table->align = required(calloc((size_t)count, sizeof *table->align));
     for (int i = 0; i < count; i++) {
         table->align[i] = columns[i].align;
         table_cell(table, "%s", columns[i].header);
@@ -54,17 +64,23 @@ void table_destroy(Table *table)
 
 void table_cell(Table *table, const char *format, ...)
 {
+    if (!table) return;
     char text[TABLE_CELL_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     text_clean(text);
-    append(table, required(strdup(text)));
+    char *cell = strdup(text);
+    if (cell)
+        append(table, cell);
+    else
+        table->lost = true;
 }
 
 void table_rule(Table *table)
 {
+    if (!table || table->lost) return;
     assert(table->count % table->columns == 0 && "a rule stands between rows");
     for (int i = 0; i < table->columns; i++) append(table, NULL);
 }
@@ -97,7 +113,8 @@ static int widest_text_column(const Table *table, const int *width)
 static Layout lay_out(const Table *table, FILE *stream)
 {
     Layout layout = {.gap = 2, .colour = wants_colour(stream)};
-    layout.width = required(calloc((size_t)table->columns, sizeof *layout.width));
+    layout.width = calloc((size_t)table->columns, sizeof *layout.width);
+    if (!layout.width) return layout;
     for (int i = 0; i < table->count; i++) {
         int *width = &layout.width[i % table->columns];
         int own = table->cells[i] ? text_width(table->cells[i]) : 0;
@@ -155,8 +172,12 @@ static void print_rule(FILE *stream, const Layout *layout)
 
 void table_print(const Table *table, FILE *stream)
 {
+    Layout layout = table && !table->lost ? lay_out(table, stream) : (Layout){0};
+    if (!layout.width) {
+        fputs("(no memory for this table)\n", stream);
+        return;
+    }
     assert(table->count % table->columns == 0 && "the last row is complete");
-    Layout layout = lay_out(table, stream);
     fputs(layout.colour ? "\033[1m" : "", stream);
     print_row(stream, table, &layout, table->cells);
     fputs(layout.colour ? "\033[0m\n" : "\n", stream);

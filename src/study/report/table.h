@@ -17,7 +17,8 @@ typedef struct TableColumn {
 
 typedef struct Table Table;
 
-// The columns are copied. Ends the program when memory runs out, as do the calls below.
+// The columns are copied. When memory runs out this gives NULL, which the calls below take, and a
+// table that lost a cell prints a line that says so in its place.
 Table *table_create(const TableColumn *columns, int count);
 void table_destroy(Table *table);
 

@@ -156,10 +156,11 @@ static void set_config(TrainConfig *config, const FacetPolicy *policy)
 // ---- Demonstrations -----------------------------------------------------------------------------
 
 // Of what training reads: factors, tasks and actions.
-static void set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
+static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
 {
     uint64_t hash = HASH_START;
     char *space = factor_space_to_json(dataset->space);
+    if (!space) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
     hash = hash_bytes(hash, space, strlen(space));
     hash = hash_bytes(hash, sizes, sizeof sizes);
@@ -171,6 +172,7 @@ static void set_data(PolicyRecord *record, const FacetDataset *dataset, const ch
     const char *slash = strrchr(path, '/');
     snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);
     snprintf(record->data_hash, sizeof record->data_hash, "%016llx", (unsigned long long)hash);
+    return status_ok();
 }
 
 static FacetStatus hold_out(FacetPolicy *policy, const FacetTrainOptions *options)
@@ -290,7 +292,7 @@ FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char
     TRY(hold_out(policy, o));
     FacetStatus status = training_add(t, dataset);
     if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", data, status.text);
-    set_data(&policy->record, dataset, data);
+    TRY(set_data(&policy->record, dataset, data));
     TRY(set_networks(policy, dataset, o));
     set_config(&t->config, policy);
     return status_ok();

@@ -6,13 +6,13 @@
 // ceil(epochs n / batch) updates; for knet, n is the demos with the network's value, as in the
 // paper, which trains every network for the same number of epochs of its own subset. A policy that
 // sees takes the number of updates that it is told, as its frames become more on the way.
+#include "base/progress.h"
 #include "base/rng.h"
 #include "diffusion/streams.h"
 #include "factor/factor.h"
 #include "train/training.h"
 
 #include <errno.h>
-#include <facet/progress.h>
 #include <facet_study/train.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,15 +127,15 @@ static void fill_batch(Training *t, long update)
 }
 
 // One update, with the frames of a policy that sees read from their files.
-static FacetStatus take_step(TrainReport *report, Training *t, FacetPool *pool)
+static FacetStatus take_step(TrainReport *report, Training *t)
 {
     fill_batch(t, t->trainer->optimizer->updates);
     if (!t->images) {
-        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, pool);
+        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, t->pool);
         return status_ok();
     }
-    TRY(facet_image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, pool));
-    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, pool);
+    TRY(facet_image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, t->pool));
+    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, t->pool);
     return status_ok();
 }
 
@@ -160,12 +160,13 @@ static FacetStatus interrupted(Training *t)
 
 // A clock for the updates' rate and a smooth loss, both only shown.
 typedef struct Display {
-    FacetProgress *progress;
+    Progress progress;
     double started, loss;
     long updates; // of this run
 } Display;
 
-static void show(Display *display, const Training *t, double loss)
+// Shows an update. False when the host said stop.
+static bool show(Display *display, const Training *t, double loss)
 {
     char note[80];
     double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
@@ -175,7 +176,7 @@ static void show(Display *display, const Training *t, double loss)
                  t->policy->networks, display->loss, rate);
     else
         snprintf(note, sizeof note, "loss %.4f %.1f/s", display->loss, rate);
-    facet_progress_add(display->progress, 1, note);
+    return progress_add(&display->progress, 1, note).ok;
 }
 
 // The updates at the end whose mean loss is the training's: the last epoch, or a tenth where frames
@@ -187,7 +188,7 @@ static long updates_at_end(const Training *t)
     return updates < 1 ? 1 : updates;
 }
 
-static FacetStatus train_network(Training *t, FacetPool *pool, Display *display)
+static FacetStatus train_network(Training *t, Display *display)
 {
     long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
     long until = t->options->until ? t->options->until : t->total;
@@ -195,12 +196,11 @@ static FacetStatus train_network(Training *t, FacetPool *pool, Display *display)
     while (t->trainer->optimizer->updates < until) {
         long update = t->trainer->optimizer->updates;
         TrainReport report;
-        TRY(take_step(&report, t, pool));
+        TRY(take_step(&report, t));
         if (!report.finite) return diverged(t, &report);
         if (report.update > t->total - at_end) t->tail += report.loss;
         TRY(log_row(t, &report, update * t->config.batch / t->member_count));
-        show(display, t, report.loss);
-        if (interrupt_requested()) return interrupted(t);
+        if (!show(display, t, report.loss)) return interrupted(t);
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
     if (t->images)
@@ -227,15 +227,14 @@ static void end_network(Training *t)
 // ---- All networks -------------------------------------------------------------------------------
 
 // `file` is the checkpoint to go on from, or NULL; it is freed as soon as it is read.
-static FacetStatus train_networks(Training *t, FacetPool *pool, Display *display,
-                                  Safetensors **file, long update)
+static FacetStatus train_networks(Training *t, Display *display, Safetensors **file, long update)
 {
     for (; t->network < t->policy->networks; t->network++) {
-        TRY(begin_network(t, facet_pool_threads(pool)));
+        TRY(begin_network(t, facet_pool_threads(t->pool)));
         if (*file) TRY(checkpoint_read_trainer(t, *file, update));
         safetensors_free(*file);
         *file = NULL;
-        TRY(train_network(t, pool, display));
+        TRY(train_network(t, display));
         end_network(t);
     }
     return status_ok();
@@ -283,7 +282,7 @@ static FacetStatus allocate(Training *t)
                     : status_fail(FACET_NO_MEMORY, "out of memory for batches of %zu", batch);
 }
 
-static FacetStatus run(FacetTrainSummary *summary, Training *t, FacetPool *pool)
+static FacetStatus run(FacetTrainSummary *summary, Training *t)
 {
     Safetensors *file = NULL;
     long update = 0;
@@ -292,9 +291,9 @@ static FacetStatus run(FacetTrainSummary *summary, Training *t, FacetPool *pool)
     summary->resumed = updates_before(t, t->network, update);
     long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
-    display.progress = facet_progress_begin("train", all - summary->resumed, t->options->quiet);
-    if (status.ok) status = train_networks(t, pool, &display, &file, update);
-    facet_progress_end(display.progress);
+    progress_begin(&display.progress, t->progress, "train", all - summary->resumed);
+    if (status.ok) status = train_networks(t, &display, &file, update);
+    progress_end(&display.progress);
     safetensors_free(file);
     if (status.ok) status = finish(t);
     return status;
@@ -347,11 +346,7 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
     TRY(check_files(t));
     TRY(finished_before(&finished, t));
     if (!finished) {
-        FacetPool *pool;
-        TRY(facet_pool_create(&pool, t->options->threads));
-        FacetStatus status = run(summary, t, pool);
-        facet_pool_destroy(pool);
-        TRY(status);
+        TRY(run(summary, t));
     } else {
         summary->resumed = t->policy->record.updates;
     }
@@ -368,10 +363,11 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
 }
 
 static FacetStatus begin(FacetTrainSummary *summary, Training *t, const char *out,
-                         const FacetTrainOptions *options)
+                         const FacetTrainOptions *options, FacetPool *pool,
+                         const FacetProgress *progress)
 {
     *summary = (FacetTrainSummary){0};
-    *t = (Training){.options = options, .out = out};
+    *t = (Training){.options = options, .pool = pool, .progress = progress, .out = out};
     if (strlen(out) > FILE_PATH_MAX - 40)
         return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
@@ -397,7 +393,8 @@ static void end(Training *t)
 }
 
 FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, const char *out,
-                               const FacetTrainOptions *options)
+                               const FacetTrainOptions *options, FacetPool *pool,
+                               const FacetProgress *progress)
 {
     Training t;
     FacetDataset *dataset;
@@ -405,7 +402,7 @@ FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, con
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected no encoder for demonstrations without frames, found '%s'",
                            options->encoder);
-    TRY(begin(summary, &t, out, options));
+    TRY(begin(summary, &t, out, options, pool, progress));
     TRY(facet_dataset_read(&dataset, data));
     FacetStatus status = training_set_up(&t, dataset, data);
     facet_dataset_destroy(dataset);
@@ -465,7 +462,8 @@ static FacetStatus set_up_images(Training *t, const char *const *files, int coun
 }
 
 FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *const *files,
-                                      int count, const char *out, const FacetTrainOptions *options)
+                                      int count, const char *out, const FacetTrainOptions *options,
+                                      FacetPool *pool, const FacetProgress *progress)
 {
     Training t;
     if (options->method == FACET_POLICY_KNET)
@@ -478,7 +476,7 @@ FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *co
                            "expected 1 update or more and a stop before the last, found %ld and "
                            "%ld",
                            options->updates, options->until);
-    TRY(begin(summary, &t, out, options));
+    TRY(begin(summary, &t, out, options, pool, progress));
     FacetStatus status = set_up_images(&t, files, count);
     if (status.ok) status = train(summary, &t);
     end(&t);

@@ -15,6 +15,8 @@
 // A run trains the networks of a policy one after the other; all methods but knet have one.
 typedef struct Training {
     const FacetTrainOptions *options;
+    FacetPool *pool;
+    const FacetProgress *progress;
     const char *out;
     char checkpoint[FILE_PATH_MAX], csv[FILE_PATH_MAX];
     FacetPolicy *policy; // gets the averaged weights of each network that is done
