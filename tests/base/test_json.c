@@ -408,7 +408,7 @@ static void what_is_missing_is_lost(void **state)
     json_set_number(NULL, "key", 1.0); // takes and frees what it is given
     json_push(NULL, json_array());
     assert_refused(json_write(NULL, "lost.json"), "lost.json: out of memory");
-    assert_null(json_text(NULL));
+    assert_null(json_line(NULL));
 }
 
 int main(void)
