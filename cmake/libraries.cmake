@@ -36,6 +36,9 @@ function(facet_library name)
       VERSION ${PROJECT_VERSION} SOVERSION 1)
     target_include_directories(${target} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+    if(FACET_SANITIZE) # whoever links a sanitized library needs the sanitizer too
+      target_link_options(${target} PUBLIC -fsanitize=${FACET_SANITIZE})
+    endif()
     add_library(facet::${target} ALIAS ${target})
   endforeach()
   install(DIRECTORY ${LIBRARY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

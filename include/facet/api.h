@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-// The version of the library that is linked, "0.1.0", which may differ from the headers' own.
+// The version of the library that is linked, "0.1.0", which may differ from the headers' own. A
+// constant text.
 FACET_API const char *facet_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,7 @@
 // Tracking: the SE(3) geometric controller, references, and the carrot between them.
+//
+// All of this is plain values in SI units and the world's frame: nothing allocates, and functions
+// may be called from any thread. A FacetReference has 22 kB: mind small stacks.
 #ifndef FACET_CONTROL_H
 #define FACET_CONTROL_H
 
@@ -36,11 +39,10 @@ typedef struct FacetSe3Output {
     double attitude_error_2;  // Psi = tr(I - Rc^T R)/2, in [0, 2]
 } FacetSe3Output;
 
+// The wrench that tracks the setpoint from the state. It has no memory of earlier calls.
 FACET_API void facet_se3_control(FacetSe3Output *out, const FacetSe3Gains *gains,
                                  const FacetQuadParams *params, const FacetQuadState *state,
                                  const FacetSetpoint *setpoint);
-
-// ---- Paths ------------------------------------------------------------------------------------
 
 // ---- Action chunks and dense references -------------------------------------------------------
 
@@ -72,9 +74,9 @@ FACET_API void facet_chunk_to_actions(double *actions,
 FACET_API FacetStatus facet_reference_from_chunk(FacetReference *reference,
                                                  const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS]);
 
-FACET_API double facet_reference_length(const FacetReference *reference);
-FACET_API double
-facet_reference_duration(const FacetReference *reference); // s, at the reference speeds
+FACET_API double facet_reference_length(const FacetReference *reference); // m
+// s, at the reference speeds, but at no less than 0.1 m/s.
+FACET_API double facet_reference_duration(const FacetReference *reference);
 
 // ---- Carrot -----------------------------------------------------------------------------------
 
@@ -93,8 +95,8 @@ typedef struct FacetCarrot {
     int ahead;       // the segment the chased point lies on
 } FacetCarrot;
 
-// The carrot whose progress is the point of the reference nearest to a position, among those with
-// an arc length in [from, to].
+// The carrot whose progress is the point of the reference nearest to a position (m), among those
+// with an arc length in [from, to] (m). A zeroed carrot stands at the start.
 FACET_API FacetCarrot facet_carrot_locate(const FacetReference *reference, FacetVec3 pos_world,
                                           double from, double to);
 
@@ -110,7 +112,8 @@ typedef struct FacetControlPreset {
     FacetCarrotParams carrot;
 } FacetControlPreset;
 
-// "race" or "soft". The message of a failure names the known ones.
+// "race" or "soft". The message of a failure names the known ones. The preset's name is a constant
+// text.
 FACET_API FacetStatus facet_control_preset(FacetControlPreset *preset, const char *name);
 
 #ifdef __cplusplus

@@ -3,6 +3,9 @@
 // A course is a folder of JSON files: course.json has the arena, the common gates, the openings,
 // the range of speeds and the held-out pairs; every other file is a track. docs/courses.md shows
 // how to add one.
+//
+// Only facet_course_load allocates. A course is constant once loaded: any number of threads may
+// read it, and all that points into it lives as long as it does.
 #ifndef FACET_COURSE_H
 #define FACET_COURSE_H
 
@@ -57,7 +60,9 @@ typedef struct FacetCourse {
     FacetCourseTask *held_out;
 } FacetCourse;
 
-// Reads a folder. NULL takes the courses that ship with Facet.
+// Reads a folder. NULL takes the courses that ship with Facet: those in the folder that the
+// environment's FACET_DATA names, or above the program or the shared library, or where Facet is
+// installed. A failure names the file and the field. Destroy accepts NULL.
 FACET_API FacetStatus facet_course_load(FacetCourse **course, const char *folder);
 FACET_API void facet_course_destroy(FacetCourse *course);
 
@@ -80,11 +85,11 @@ typedef struct FacetPassage {
     double speed; // m/s, at the crossing
 } FacetPassage;
 
-// Follows one flight past the gates of one track.
+// Follows one flight past the gates of one track, which it points to.
 typedef struct FacetReferee {
     const FacetTrack *track;
-    double half_width;
-    int next; // gate to be crossed next
+    double half_width; // m
+    int next;          // gate to be crossed next
     FacetPassage gates[FACET_TRACK_GATES_MAX];
 } FacetReferee;
 
@@ -98,7 +103,7 @@ typedef enum FacetCrashKind {
     FACET_CRASH_NONFINITE, // a state that is not a number
 } FacetCrashKind;
 
-FACET_API const char *facet_crash_name(FacetCrashKind kind); // "none", "ground", "bounds", …
+FACET_API const char *facet_crash_name(FacetCrashKind kind); // "none", "ground", …
 
 #ifdef __cplusplus
 }

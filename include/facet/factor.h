@@ -4,6 +4,10 @@
 // list of named values (race1, race2, ...). A task picks one value of every factor; the tasks of a
 // space are the product of its factors. Nothing here knows what a factor means.
 //
+// Factors, their values and the tasks of a split count from 0; an index out of range is a
+// programmer's mistake. Only create and add allocate. A space may be read from any number of
+// threads while none adds to it. Texts that are returned live as long as their space.
+//
 // A name has 1 to 63 bytes, no control characters, none of , = / in it, no space at its ends, and
 // is not "*", which stands for the null token.
 #ifndef FACET_FACTOR_H
@@ -29,15 +33,16 @@ enum {
 
 typedef struct FacetFactorSpace FacetFactorSpace;
 
-// An empty space. Destroy accepts NULL.
+// An empty space, which is the caller's. Destroy accepts NULL.
 FACET_API FacetStatus facet_factor_space_create(FacetFactorSpace **space);
 FACET_API void facet_factor_space_destroy(FacetFactorSpace *space);
 
-// Adds a last factor with these values in one call.
+// Adds a last factor with `count` values; all names are copied. A failure leaves the space as it
+// was.
 FACET_API FacetStatus facet_factor_space_add(FacetFactorSpace *space, const char *name,
                                              const char *const *values, int count);
 
-FACET_API int facet_factor_count(const FacetFactorSpace *space);
+FACET_API int facet_factor_count(const FacetFactorSpace *space); // factors
 FACET_API int facet_factor_value_count(const FacetFactorSpace *space, int factor);
 FACET_API const char *facet_factor_name(const FacetFactorSpace *space, int factor);
 FACET_API const char *facet_factor_value_name(const FacetFactorSpace *space, int factor,
@@ -66,7 +71,7 @@ typedef enum FacetFactorMissing {
 } FacetFactorMissing;
 
 // Reads "size=wide,track=race1" (any order, no factor twice) or "race1/wide" (every factor, in
-// order). Spaces around names do not count.
+// order). Spaces around names do not count. After a failure the task is null.
 FACET_API FacetStatus facet_factor_task_parse(FacetFactorTask *task, const FacetFactorSpace *space,
                                               const char *text, FacetFactorMissing missing);
 
@@ -82,9 +87,11 @@ FACET_API void facet_factor_task_format(char out[FACET_FACTOR_TASK_TEXT],
 
 // ---- Splits ---------------------------------------------------------------------------------
 
-// A set of complete tasks held out of training.
+// A set of complete tasks, such as those held out of training. It belongs to what it is asked of
+// (facet_policy_held_out) and is constant.
 typedef struct FacetFactorSplit FacetFactorSplit;
 
+// The task is complete: it has a value of every factor.
 FACET_API bool facet_factor_split_contains(const FacetFactorSplit *split, FacetFactorTask task);
 FACET_API int facet_factor_split_count(const FacetFactorSplit *split);
 FACET_API FacetFactorTask facet_factor_split_task(const FacetFactorSplit *split,

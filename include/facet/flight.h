@@ -1,4 +1,8 @@
 // Closed-loop flights: a plan, the carrot, the controller, the quadrotor, and the referee.
+//
+// Flying allocates nothing: facet_expert_chunk allocates while it works, and facet_speed_map_create
+// what it gives. A run points to its setup, the plan and all that the setup points to, which must
+// outlive it and stay as they are. Different runs may be stepped by different threads at once.
 #ifndef FACET_FLIGHT_H
 #define FACET_FLIGHT_H
 
@@ -53,11 +57,12 @@ typedef struct FacetFlight {
     long steps;
 } FacetFlight;
 
-// A record of a flight at equal steps of time, when the caller wants one.
+// A record of a flight at equal steps of time, when the caller wants one. The arrays are the
+// caller's, of `capacity` each; what comes when they are full is left out.
 typedef struct FacetFlightTrace {
     double interval; // s between samples, at least a simulation step
     int capacity, count;
-    double *times;
+    double *times; // s
     FacetQuadState *states;
     double *arcs; // m, progress along the plan
 } FacetFlightTrace;
@@ -73,9 +78,10 @@ typedef struct FacetFlightRun {
     FacetRng rng;
     long limit;             // steps until it times out
     double path, error_sum; // m
-    FacetFlight flight;     // complete once the run is over
+    FacetFlight flight;     // so far; facet_flight_result completes it
 } FacetFlightRun;
 
+// Puts the vehicle at the start of a run. The run is the caller's and needs no end.
 FACET_API void facet_flight_begin(FacetFlightRun *run, const FacetFlightSetup *setup,
                                   const FacetReference *plan, FacetQuadState start);
 
@@ -89,13 +95,14 @@ FACET_API void facet_flight_record(FacetFlightTrace *trace, const FacetFlightRun
 // Goes on along another plan, from the point of it that is nearest at about the same progress.
 FACET_API void facet_flight_replan(FacetFlightRun *run, const FacetReference *plan);
 
+// The outcome of a run that is over, or of the part that is flown.
 FACET_API FacetFlight facet_flight_result(const FacetFlightRun *run);
 
 // All of it at once: flies a plan from a state to the end. `trace` may be NULL.
 FACET_API FacetFlight facet_flight_fly(const FacetFlightSetup *setup, const FacetReference *plan,
                                        FacetQuadState start, FacetFlightTrace *trace);
 
-// On the first waypoint of a plan, moving along it at a speed, heading along it.
+// On the first waypoint of a plan, moving along it at a speed (m/s), heading along it.
 FACET_API FacetQuadState facet_flight_start(const FacetQuadModel *model, const FacetReference *plan,
                                             double speed);
 
@@ -118,7 +125,8 @@ typedef struct FacetFlightPlan {
 } FacetFlightPlan;
 
 // Flies every plan as facet_flight_fly does: flights[i] is the outcome of plans[i]. A lane whose
-// flight has ended takes the next plan, so that all eight stay busy. Takes about 300 KB of stack.
+// flight has ended takes the next plan, so that all eight stay busy. Works on the calling thread
+// alone; several threads may each fly a part of the plans. Takes about 300 KB of stack.
 FACET_API void facet_flight_fly_batch(FacetFlight *flights, const FacetQuadModel *model,
                                       const FacetControlPreset *preset, const FacetArena *arena,
                                       const FacetFlightPlan *plans, int count);
@@ -126,7 +134,7 @@ FACET_API void facet_flight_fly_batch(FacetFlight *flights, const FacetQuadModel
 // ---- The expert -------------------------------------------------------------------------------
 
 // The expert's command from `start` (the track's own, or where the vehicle is): the spline through
-// the rest of the track's path, at one speed.
+// the rest of the track's path, at one speed (m/s).
 FACET_API FacetStatus facet_expert_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
                                          const FacetTrack *track, FacetVec3 start, double speed);
 
@@ -136,7 +144,8 @@ typedef struct FacetSpeedCell {
     double best_ratio; // the least worst miss over the half-width, over all candidates
 } FacetSpeedCell;
 
-// The speed map of a course: cells[track * openings + opening].
+// The speed map of a course: cells[track * openings + opening]. The cells are the map's, and go
+// with its destroy.
 typedef struct FacetSpeedMap {
     int tracks, openings;
     FacetSpeedCell *cells;

@@ -4,6 +4,9 @@
 // sampling needs: the factors' names, the channels' ranges, the network's shape and weights, the
 // noise schedule, what the network predicts, and the record of its training. It lives in one
 // safetensors file (docs/policies.md describes it).
+//
+// A policy is constant once loaded: any number of threads may use it at once. Loading allocates the
+// policy, facet_policy_sample a workspace for as long as it works, and a runner once for all.
 #ifndef FACET_POLICY_H
 #define FACET_POLICY_H
 
@@ -30,11 +33,12 @@ typedef enum FacetPolicyMethod {
     FACET_POLICY_ORACLE, // factored, with nothing held out
 } FacetPolicyMethod;
 
-FACET_API const char *
-facet_policy_method_name(FacetPolicyMethod method); // "factored", "baseline", "knet", "oracle"
+// "factored", "baseline", "knet", "oracle"; a constant text.
+FACET_API const char *facet_policy_method_name(FacetPolicyMethod method);
 
 // Reads a policy's file. A failure names the file, the tensor or setting, what was expected and
-// what was found. Destroy accepts NULL.
+// what was found. The policy is the caller's and does not need the file any more. Destroy accepts
+// NULL.
 FACET_API FacetStatus facet_policy_load(FacetPolicy **policy, const char *path);
 FACET_API void facet_policy_destroy(FacetPolicy *policy);
 
@@ -60,10 +64,9 @@ FACET_API FacetPolicyInfo facet_policy_info(const FacetPolicy *policy);
 
 // These live as long as the policy.
 FACET_API const FacetFactorSpace *facet_policy_space(const FacetPolicy *policy);
-FACET_API const FacetFactorSplit *
-facet_policy_training(const FacetPolicy *policy); // the tasks it was trained on
-FACET_API const FacetFactorSplit *
-facet_policy_held_out(const FacetPolicy *policy); // the tasks held out of training
+// The tasks it was trained on, and those held out of training.
+FACET_API const FacetFactorSplit *facet_policy_training(const FacetPolicy *policy);
+FACET_API const FacetFactorSplit *facet_policy_held_out(const FacetPolicy *policy);
 
 // Whether training showed this value. A task with a value that it did not is refused.
 FACET_API bool facet_policy_knows(const FacetPolicy *policy, int factor, int value);
@@ -80,11 +83,11 @@ typedef enum FacetPolicySampler {
     FACET_POLICY_DPMPP, // DPM-Solver++ 2M
 } FacetPolicySampler;
 
-FACET_API FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode,
-                                              const char *name); // "composed", "joint"
-FACET_API FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler,
-                                                 const char *name); // "ddim", "dpmpp"
+// "composed" or "joint", and "ddim" or "dpmpp". A failure names the known ones.
+FACET_API FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode, const char *name);
+FACET_API FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *name);
 
+// How to sample. All zero is a good choice: composed by DDIM, as the policy's file says.
 typedef struct FacetPolicySampling {
     FacetPolicyMode mode;
     FacetPolicySampler sampler;

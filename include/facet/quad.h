@@ -2,7 +2,11 @@
 //
 // Frames: the world has z up; the body has x forward, y left, z up along the thrust. A state has
 // the paper's 13 numbers (position, attitude quaternion, velocity, body rate) and the four motor
-// thrusts, which lag behind their commands.
+// thrusts, which lag behind their commands. Motors are in the order front left, rear left,
+// rear right, front right; the first and the third push the body about +z with their drag.
+//
+// All of this is plain values: nothing but facet_quad_params_load allocates, and that only while it
+// reads. Functions may be called from any thread.
 #ifndef FACET_QUAD_H
 #define FACET_QUAD_H
 
@@ -32,7 +36,8 @@ typedef struct FacetQuadParams {
 // A 0.5 kg, 25 cm racing quadrotor. docs/quadrotor.md gives the source of every figure.
 FACET_API FacetQuadParams facet_quad_params_default(void);
 
-// Reads a JSON file; a field that is missing keeps its default. vehicles/racer.json shows all.
+// Reads a JSON file; a field that is missing keeps its default. vehicles/racer.json shows all. The
+// parameters are unspecified after a failure.
 FACET_API FacetStatus facet_quad_params_load(FacetQuadParams *params, const char *file);
 
 typedef struct FacetQuadState {
@@ -54,9 +59,10 @@ typedef struct FacetQuadModel {
     double lever;                  // m, a rotor's distance from the roll and pitch axes
 } FacetQuadModel;
 
+// `step` is in s, 1 / FACET_QUAD_RATE in the study. The parameters are copied.
 FACET_API FacetQuadModel facet_quad_model(const FacetQuadParams *params, double step);
 
-// At rest in hover at a position, with a heading.
+// At rest in hover at a position (m), with a heading (rad from the world's x axis).
 FACET_API FacetQuadState facet_quad_hover(const FacetQuadModel *model, FacetVec3 pos_world,
                                           double yaw);
 
@@ -66,14 +72,16 @@ typedef struct FacetQuadWrench {
     FacetVec3 torque; // N m, about the body's axes
 } FacetQuadWrench;
 
+// Of four thrusts in N.
 FACET_API FacetQuadWrench facet_quad_wrench(const FacetQuadModel *model, const double thrust[4]);
 
-// The four thrusts that give a wrench, within [0, thrust_max]. When they do not fit, roll and pitch
-// come first, then the collective, then yaw: a vehicle that tilts right can still save itself.
+// The four thrusts (N) that give a wrench, within [0, thrust_max]. When they do not fit, roll and
+// pitch come first, then the collective, then yaw: a vehicle that tilts right can still save
+// itself.
 FACET_API void facet_quad_mix(double thrust[4], const FacetQuadModel *model,
                               FacetQuadWrench wanted);
 
-// One step of RK4 with the commanded thrusts held and the wind (m/s) constant.
+// One step of RK4 with the commanded thrusts (N) held and the wind (m/s) constant.
 FACET_API void facet_quad_step(FacetQuadState *state, const FacetQuadModel *model,
                                const double command[4], FacetVec3 wind_world);
 

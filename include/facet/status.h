@@ -31,7 +31,7 @@ typedef struct FacetStatus {
     char text[504]; // one line, no newline; empty when ok
 } FacetStatus;
 
-// "ok", "bad argument", "bad file", "not found", …
+// "ok", "bad argument", "bad file", "not found", … A constant text.
 FACET_API const char *facet_code_name(FacetCode code);
 
 #ifdef __cplusplus

@@ -186,17 +186,47 @@ static void large_files_are_read_whole(void **state)
     unlink("a.bin");
 }
 
-// Looks upwards from the folder of this program, which the build calls tests.
+// Looks upwards from the folder of this program: at the top of the clone, or at the links of a
+// build folder outside it.
 static void shipped_folders_are_found(void **state)
 {
     (void)state;
     char path[FILE_PATH_MAX];
-    assert_ok(file_shipped(path, "tests"));
-    char *found = realpath(path, NULL), *expected = realpath("..", NULL);
+    assert_ok(file_shipped(path, "courses"));
+    char *found = realpath(path, NULL), *expected = realpath(TEST_SOURCE "/courses", NULL);
     assert_string_equal(found, expected);
     free(found);
     free(expected);
-    assert_refused(file_shipped(path, "no-such-folder"), "cannot find the folder 'no-such-folder'");
+}
+
+static void environment_names_the_data(void **state)
+{
+    (void)state;
+    char path[FILE_PATH_MAX];
+    assert_int_equal(mkdir("data", 0755), 0);
+    assert_int_equal(mkdir("data/models", 0755), 0);
+    setenv("FACET_DATA", "data", 1);
+    assert_ok(file_shipped(path, "models"));
+    assert_string_equal(path, "data/models");
+    assert_ok(file_shipped(path, "courses")); // what is not there is looked for elsewhere
+    assert_string_not_equal(path, "data/courses");
+    unsetenv("FACET_DATA");
+    rmdir("data/models");
+    rmdir("data");
+}
+
+static void places_without_data_are_named(void **state)
+{
+    (void)state;
+    char path[FILE_PATH_MAX];
+    FacetStatus status = file_shipped(path, "no-such-folder");
+    assert_int_equal(status.code, FACET_NOT_FOUND);
+    assert_refused(status, "cannot find the folder 'no-such-folder' that ships with Facet");
+    assert_refused(status, "looked in FACET_DATA (not set), in the folders above ");
+    assert_refused(status, "test_base_file, and in ");
+    setenv("FACET_DATA", "/no/such/data", 1);
+    assert_refused(file_shipped(path, "no-such-folder"), "looked in /no/such/data, in the folders");
+    unsetenv("FACET_DATA");
 }
 
 // A killed program's temporary files go; those of a living one, and other files, stay.
@@ -256,6 +286,9 @@ int main(void)
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(large_files_are_read_whole, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(shipped_folders_are_found, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(environment_names_the_data, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(places_without_data_are_named, enter_scratch,
+                                        leave_scratch),
         cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, enter_scratch,
                                         leave_scratch),
     };

@@ -185,14 +185,6 @@ FacetStatus file_read(char **text, size_t *size, const char *path)
     return status_ok();
 }
 
-// Whether there is a folder `base``below`/`name`, whose path goes to `out`.
-static bool folder_found(char out[FILE_PATH_MAX], const char *base, const char *below,
-                         const char *name)
-{
-    int length = snprintf(out, FILE_PATH_MAX, "%s%s/%s", base, below, name);
-    return length > 0 && length < FILE_PATH_MAX && is_folder(out);
-}
-
 FacetStatus file_make_folder(const char *path)
 {
     char part[FILE_PATH_MAX];
@@ -217,18 +209,4 @@ FacetStatus file_make_parent(const char *path)
     if (strlen(path) >= sizeof copy)
         return status_fail(FACET_BAD_FILE, "%.200s…: name too long", path);
     return file_make_folder(dirname(strcpy(copy, path)));
-}
-
-FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name)
-{
-    char program[FILE_PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) return status_fail(FACET_NOT_FOUND, "cannot find the folder of this program");
-    program[length] = '\0';
-    for (char *folder = dirname(program); strlen(folder) > 1; folder = dirname(folder))
-        if (folder_found(out, folder, "", name) || folder_found(out, folder, "/share/facet", name))
-            return status_ok();
-    // Another program that uses the library stands anywhere.
-    if (folder_found(out, FACET_DATADIR, "", name)) return status_ok();
-    return status_fail(FACET_NOT_FOUND, "cannot find the folder '%s' that ships with Facet", name);
 }

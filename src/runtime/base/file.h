@@ -45,8 +45,10 @@ bool file_exists(const char *path);
 FacetStatus file_make_folder(const char *path);
 FacetStatus file_make_parent(const char *path); // the folder that a file is to stand in
 
-// The folder of data that ships with Facet (such as "courses"): beside the program's build folder
-// or under its share folder, or where Facet is installed by default.
+// The folder of data that ships with Facet (such as "courses"): in the folder that the
+// environment's FACET_DATA names, else in a folder above the program or in its share/facet, else
+// above the shared library in the same way, else where Facet is installed by default. A failure
+// names them.
 FacetStatus file_shipped(char out[FILE_PATH_MAX], const char *name);
 
 #endif
