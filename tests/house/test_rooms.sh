@@ -15,7 +15,7 @@ alone="math paper"
 
 # Public headers that are not named as their room.
 headers="api:math types:math status:base pool:base progress:base facet:flight
-         dataset:data image_set:data"
+         dataset:data image_set:data study:gate"
 
 # Prints every upward edge and what is in no room; fails when there is one, or nothing to read.
 check() {
