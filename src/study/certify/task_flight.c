@@ -17,7 +17,7 @@ FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourse
 
 uint64_t task_stream(const FacetRace *race, FacetCourseTask task)
 {
-    return (uint64_t)(task.track * race->speeds.openings + task.opening) << 32;
+    return ((uint64_t)task.track * (uint64_t)race->speeds.openings + (uint64_t)task.opening) << 32;
 }
 
 // Moves a row of a plan by a normalised change. Without a knee the units are the same everywhere;

@@ -217,7 +217,7 @@ static size_t rows_up_to(const char *text, int network, long update)
         int row_network;
         long row_update;
         const char *end = strchr(at, '\n');
-        bool row = end && sscanf(at, "%d,%ld,", &row_network, &row_update) == 2;
+        bool row = end && sscanf(at, "%9d,%18ld,", &row_network, &row_update) == 2;
         if (!row || row_network > network || (row_network == network && row_update > update))
             return (size_t)(at - text);
         at = end + 1;
