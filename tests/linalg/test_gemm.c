@@ -1,4 +1,4 @@
-// BLAS behind math/gemm.h against the plain loops: every transposition, strides larger than the
+// BLAS behind linalg/gemm.h against the plain loops: every transposition, strides larger than the
 // rows, accumulation, and old content that must not leak when beta is zero.
 #include "base/rng.h"
 #include "linalg/gemm.h"

@@ -1,4 +1,4 @@
-// The gate-wise certificate (see certify/crossing_radius.h).
+// The gate-wise certificate (see certify/crossing.h).
 #include "certify/crossing.h"
 
 #include "base/pool.h"

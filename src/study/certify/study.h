@@ -44,7 +44,7 @@ const CertifyRecord *study_record(const CertifyStudy *study, FacetCourseTask tas
 // Names a policy by its weights and settings, for CertifyOptions.study.
 void study_policy_name(char out[24], const FacetPolicy *policy);
 
-// The diagnostics of facet/certify.h on the expert's chunks of the race's training tasks: the
+// The diagnostics of facet_study/certify.h on the expert's chunks of the race's training tasks: the
 // feasible ones that the policy was trained on.
 FacetStatus study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
                               const FacetPolicy *policy, int samples, uint64_t seed,

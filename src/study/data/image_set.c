@@ -1,5 +1,5 @@
-// Reads image files (see facet/image_set.h, and image_file.h for the layout). The library hands out
-// compressed frames one after the other; the pool's threads inflate them.
+// Reads image files (see facet_study/image_set.h, and image_file.h for the layout). The library
+// hands out compressed frames one after the other; the pool's threads inflate them.
 #include "factor/factor.h"
 #include "finite.h"
 #include "hdf5_file.h"

@@ -1,4 +1,4 @@
-// Reads demonstrations and refuses what is not in the layout (see facet/dataset.h).
+// Reads demonstrations and refuses what is not in the layout (see facet_study/dataset.h).
 #include "base/text.h"
 #include "factor/factor.h"
 #include "finite.h"

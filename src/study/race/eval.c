@@ -1,4 +1,4 @@
-// Evaluation of policies on the race study (see facet/eval.h).
+// Evaluation of policies on the race study (see race/eval.h).
 #include "race/eval.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Checkpoints of a training run and the log of its losses (see policy/training.h).
+// Checkpoints of a training run and the log of its losses (see train/training.h).
 //
 // A checkpoint holds, beside the settings, the number of the network that is being trained and of
 // its updates so far, the weights, moments and moving average of that network, and the finished
