@@ -47,7 +47,9 @@ static void check_tensors(const char *path)
     const StoredTensor *counter = safetensors_find(file, "counter");
     int64_t counts[2];
     memcpy(counts, counter->data, sizeof counts);
-    assert_true(counter->type == TENSOR_I64 && counts[0] == (int64_t)1 << 40 && counts[1] == -1);
+    assert_true(counter->type == TENSOR_I64);
+    assert_true(counts[0] == (int64_t)1 << 40);
+    assert_true(counts[1] == -1);
     assert_refused(safetensors_floats(values, file, "numbers", 2, (int[]){6, 4}),
                    "tensor numbers: expected the shape [6, 4], found [2, 3, 4]");
     assert_refused(safetensors_floats(values, file, "counter", 1, (int[]){2}),
@@ -99,7 +101,8 @@ static void halves_are_numpys(void **state)
     }
     assert_int_equal(half_from_float(INFINITY), 0x7c00);
     assert_int_equal(half_from_float(-nanf("")) & 0x7e00, 0x7e00);
-    assert_true(isnan(half_to_float(0x7e01)) && isinf(half_to_float(0xfc00)));
+    assert_true(isnan(half_to_float(0x7e01)));
+    assert_true(isinf(half_to_float(0xfc00)));
     safetensors_free(file);
 }
 

@@ -62,7 +62,8 @@ static void test_lamps_appear_where_they_are_projected(void **unused)
         facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
         double area = centroid(&found_u, &found_v, &frame, 0);
         double radius = 160.0 * 0.1 / range; // pixels, in the middle of the picture
-        assert_true(area > 2.0 * radius * radius && area < 8.0 * radius * radius);
+        assert_true(area > 2.0 * radius * radius);
+        assert_true(area < 8.0 * radius * radius);
         assert_near(found_u, u, 0.12);
         assert_near(found_v, v, 0.12);
         seen++;

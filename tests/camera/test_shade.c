@@ -18,7 +18,10 @@ static double light_at(const FacetCamera *camera, const FacetCameraShot *shot, F
 {
     double u, v;
     assert_true(facet_camera_project(&u, &v, camera, shot->pos_world, shot->attitude, point));
-    assert_true(u >= 0.0 && u < 320.0 && v >= 0.0 && v < 240.0);
+    assert_true(u >= 0.0);
+    assert_true(u < 320.0);
+    assert_true(v >= 0.0);
+    assert_true(v < 240.0);
     return light_of(frame.rgb[(int)v][(int)u][c]);
 }
 

@@ -115,8 +115,10 @@ static void a_study_goes_on_where_it_stopped(void **state)
         const CertifyRecord *record = study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
         assert_non_null(record);
         FacetPlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
-        assert_true(record->plan.ltv.value == plan.ltv.value && record->plan.ltv.step == -1);
-        assert_true(record->plan.eps_s == plan.eps_s && record->plan.linear == plan.linear);
+        assert_true(record->plan.ltv.value == plan.ltv.value);
+        assert_true(record->plan.ltv.step == -1);
+        assert_true(record->plan.eps_s == plan.eps_s);
+        assert_true(record->plan.linear == plan.linear);
         if (i > 0) assert_int_equal(record->gate_count, 0); // only the first seed's plan has them
     }
     certify_study_free(&first);

@@ -161,7 +161,8 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
     FacetControlPreset preset = race();
     CarrotLanes *carrots = malloc(sizeof *carrots);
     FacetReference *plans = malloc(BATCH_LANES * sizeof *plans);
-    assert_true(carrots && plans);
+    assert_true(carrots);
+    assert_true(plans);
     FacetRng rng = rng_make(seed, 0);
     double phases[BATCH_LANES];
     FacetVec3 x[BATCH_LANES];

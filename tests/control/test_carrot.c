@@ -57,7 +57,9 @@ static void test_progress_is_monotone(void **unused)
         FacetSetpoint to = facet_carrot_advance(&carrot, &preset.carrot, &reference, x);
         assert_true(carrot.arc >= last);
         assert_between(carrot.arc, 0.0, facet_reference_length(&reference));
-        assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
+        assert_true(vec3_finite(to.pos));
+        assert_true(vec3_finite(to.vel));
+        assert_true(vec3_finite(to.acc));
         // The arc lies on the segment it says, and the distance is that of the point there.
         assert_between(carrot.arc, reference.arc[carrot.segment] - 1e-9,
                        reference.arc[carrot.segment + 1] + 1e-9);
@@ -311,7 +313,9 @@ static void test_plan_without_speed(void **unused)
     FacetCarrot carrot = {0};
     FacetSetpoint to =
         facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(1.0, 0.0, 2.0));
-    assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
+    assert_true(vec3_finite(to.pos));
+    assert_true(vec3_finite(to.vel));
+    assert_true(vec3_finite(to.acc));
     assert_vec3_near(to.vel, vec3(0, 0, 0), 0.0);
 }
 

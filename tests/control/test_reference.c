@@ -22,10 +22,13 @@ static void straight_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetVec3
 
 static void assert_reference_finite(const FacetReference *reference)
 {
-    for (int i = 0; i <= LAST; i++)
-        assert_true(vec3_finite(reference->pos[i]) && vec3_finite(reference->vel[i]) &&
-                    vec3_finite(reference->acc[i]) && isfinite(reference->yaw[i]) &&
-                    isfinite(reference->arc[i]));
+    for (int i = 0; i <= LAST; i++) {
+        assert_true(vec3_finite(reference->pos[i]));
+        assert_true(vec3_finite(reference->vel[i]));
+        assert_true(vec3_finite(reference->acc[i]));
+        assert_true(isfinite(reference->yaw[i]));
+        assert_true(isfinite(reference->arc[i]));
+    }
 }
 
 // Waypoint i stands at 31 i / 255 keypoints: on the ends exactly, on a straight line between.

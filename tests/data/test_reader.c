@@ -85,7 +85,8 @@ static void refusals_print_nothing(void **state)
     fflush(stderr);
     int terminal = dup(STDERR_FILENO);
     int heard = open("heard.txt", O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(terminal >= 0 && heard >= 0);
+    assert_true(terminal >= 0);
+    assert_true(heard >= 0);
     dup2(heard, STDERR_FILENO);
     int refused = 0;
     for (int i = 0; i < BROKEN; i++) {

@@ -42,7 +42,8 @@ static void compare(const char *prefix, int width)
     assert_ok(facet_pool_create(&pool, 1));
     Real *params = calloc(net->table.size, sizeof *params);
     Real *grads = calloc(net->table.size, sizeof *grads);
-    assert_true(params && grads);
+    assert_true(params);
+    assert_true(grads);
     for (int i = 0; i < net->table.count; i++)
         wave(params + net->table.tensors[i].offset, net->table.tensors[i].size, 0.5, 1.3, 0.7 * i);
     wave(x, ROWS * SIZE, 1.0, 0.9, 0.2);

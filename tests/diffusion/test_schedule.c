@@ -63,7 +63,8 @@ static void test_times(void **state)
             assert_ok(schedule_cosine(&s, 100));
             assert_ok(schedule_times(times, count, &s, (Spacing)spacing));
             for (int i = 1; i < count; i++) assert_true(times[i] < times[i - 1]);
-            assert_true(times[0] < 100 && times[count - 1] >= 0);
+            assert_true(times[0] < 100);
+            assert_true(times[count - 1] >= 0);
         }
     }
     NoiseSchedule s;

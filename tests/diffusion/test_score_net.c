@@ -41,7 +41,8 @@ static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
     assert_ok(facet_pool_create(&f->pool, threads));
     f->params = calloc(f->net->table.size, sizeof *f->params);
     f->grads = calloc(f->net->table.size, sizeof *f->grads);
-    assert_true(f->params && f->grads);
+    assert_true(f->params);
+    assert_true(f->grads);
     tensor_init(f->params, &f->net->table, 3);
     // Nothing starts at zero or one, so that every path carries a gradient.
     for (size_t i = 0; i < f->net->table.size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);

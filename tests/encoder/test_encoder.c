@@ -42,7 +42,8 @@ static Fixture *setup(EncoderConfig config, int threads)
     f->table = encoder_table(f->encoder);
     f->params = calloc(f->table->size, sizeof *f->params);
     f->grads = calloc(f->table->size, sizeof *f->grads);
-    assert_true(f->params && f->grads);
+    assert_true(f->params);
+    assert_true(f->grads);
     tensor_init(f->params, f->table, 3);
     for (size_t i = 0; i < f->table->size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
     fill_normal(f->inputs, IMAGES * PIXELS, 1);
@@ -173,7 +174,8 @@ static void test_frozen(void **state)
         Fixture *g = setup(config, 2);
         backward(g);
         size_t from = encoder_trained_from(g->encoder);
-        assert_true(from > 0 && from < g->table->size);
+        assert_true(from > 0);
+        assert_true(from < g->table->size);
         assert_memory_equal(f->features, g->features, sizeof f->features);
         for (size_t i = 0; i < from; i++) assert_true(g->grads[i] == 0.0);
         for (size_t i = from; i < g->table->size; i++) assert_true(g->grads[i] == f->grads[i]);

@@ -60,7 +60,10 @@ static void test_jitter(void **state)
         low = fmin(low, middle), high = fmax(high, middle), sum += middle;
     }
     assert_near(sum / DRAWS, 0.5, 0.01);
-    assert_true(low < 0.3 && high > 0.7 && low > 0.1 && high < 0.9);
+    assert_true(low < 0.3);
+    assert_true(high > 0.7);
+    assert_true(low > 0.1);
+    assert_true(high < 0.9);
     FacetRng a = rng_make(7, 7), b = rng_make(7, 7);
     ImageJitter first = image_jitter_draw(&a, 1.0), again = image_jitter_draw(&b, 1.0);
     assert_memory_equal(&first, &again, sizeof first);

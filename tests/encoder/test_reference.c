@@ -23,7 +23,8 @@ static void compare(const char *name, EncoderConfig config)
     const TensorTable *table = encoder_table(encoder);
     Real *params = calloc(table->size, sizeof *params);
     Real *grads = calloc(table->size, sizeof *grads);
-    assert_true(params && grads);
+    assert_true(params);
+    assert_true(grads);
     for (int i = 0; i < table->count; i++)
         wave(params + table->tensors[i].offset, table->tensors[i].size, 0.5, 1.3, 0.7 * i);
     wave(inputs, IMAGES * HEIGHT * WIDTH * 3, 1.0, 0.9, 0.2);

@@ -84,7 +84,8 @@ static void test_straight_flight_against_closed_forms(void **unused)
         assert_int_equal(flight.gate_count, 2);
         assert_int_equal(flight.passed, 2);
         for (int i = 0; i < 2; i++) {
-            assert_true(flight.gates[i].crossed && flight.gates[i].passed);
+            assert_true(flight.gates[i].crossed);
+            assert_true(flight.gates[i].passed);
             assert_near(flight.gates[i].time, (i == 0 ? 6.0 : 14.0) / speed, 1e-6);
             assert_near(flight.gates[i].speed, speed, 1e-6);
             assert_near(flight.gates[i].miss, 0.0, 1e-6);
@@ -124,7 +125,8 @@ static void test_gate_beside_the_path_is_missed(void **unused)
     FacetFlight flight = fly(&world, &plan, 3.0, NULL);
     assert_int_equal(flight.end, FACET_FLIGHT_FINISHED);
     assert_int_equal(flight.passed, 1);
-    assert_true(flight.gates[1].crossed && !flight.gates[1].passed);
+    assert_true(flight.gates[1].crossed);
+    assert_true(!flight.gates[1].passed);
     assert_near(flight.gates[1].miss, 0.9, 1e-6);
 }
 
@@ -177,7 +179,8 @@ static void test_plan_out_of_bounds(void **unused)
     assert_int_equal(flight.crash, FACET_CRASH_BOUNDS);
     assert_near(flight.duration, 3.0, 0.01);
     assert_int_equal(flight.passed, 1);
-    assert_true(flight.gates[0].passed && !flight.gates[1].crossed);
+    assert_true(flight.gates[0].passed);
+    assert_true(!flight.gates[1].crossed);
 }
 
 static void test_bad_starts(void **unused)
@@ -232,7 +235,8 @@ static void test_flight_gives_up(void **unused)
     FacetFlight flight = fly(&world, &plan, 3.0, NULL);
     assert_int_equal(flight.end, FACET_FLIGHT_GIVEN_UP);
     assert_near(flight.duration, 2.0, 1.01 * world.model.step); // 6 m at 3 m/s
-    assert_true(flight.gates[0].crossed && !flight.gates[1].crossed);
+    assert_true(flight.gates[0].crossed);
+    assert_true(!flight.gates[1].crossed);
 }
 
 // ---- Step by step -------------------------------------------------------------------------------
@@ -437,7 +441,9 @@ static void test_statistics_of_gusts(void **unused)
     trace.times = calloc(SAMPLES, sizeof *trace.times);
     trace.states = calloc(SAMPLES, sizeof *trace.states);
     trace.arcs = calloc(SAMPLES, sizeof *trace.arcs);
-    assert_true(trace.times && trace.states && trace.arcs);
+    assert_true(trace.times);
+    assert_true(trace.states);
+    assert_true(trace.arcs);
     FacetQuadState start = {.attitude = quat_identity()};
     FacetFlight flight = facet_flight_fly(&world.setup, &plan, start, &trace);
     assert_int_equal(flight.end, FACET_FLIGHT_TIMED_OUT);

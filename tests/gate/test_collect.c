@@ -85,10 +85,12 @@ static void test_threads_change_nothing(void **unused)
     collection.expert_share = 0.5;
     Kept one = collect(world, &collection, &crew, 1), two = collect(world, &collection, &crew, 2);
     assert_int_equal(one.flights, 21);
-    assert_true(one.expert > 3 && one.expert < 18);
+    assert_true(one.expert > 3);
+    assert_true(one.expert < 18);
     assert_true(one.frames > 21 * 10);
     assert_less(one.nearest, 1.0);
-    assert_true(one.pixels == two.pixels && one.labels == two.labels);
+    assert_true(one.pixels == two.pixels);
+    assert_true(one.labels == two.labels);
     assert_int_equal(one.frames, two.frames);
     // Without a crew the expert flies all, and another seed is another set.
     collection.flights = 3;
@@ -96,7 +98,8 @@ static void test_threads_change_nothing(void **unused)
     assert_int_equal(one.expert, 3);
     collection.seed = 4;
     two = collect(world, &collection, NULL, 2);
-    assert_true(one.pixels != two.pixels && one.labels != two.labels);
+    assert_true(one.pixels != two.pixels);
+    assert_true(one.labels != two.labels);
     facet_gate_world_destroy(world);
 }
 
@@ -123,7 +126,8 @@ static void test_looks_change_pixels_alone(void **unused)
         kept[i] = collect(world, &collection, NULL, 2);
         assert_true(kept[i].labels == kept[0].labels);
     }
-    assert_true(kept[0].pixels != kept[1].pixels && kept[1].pixels != kept[2].pixels);
+    assert_true(kept[0].pixels != kept[1].pixels);
+    assert_true(kept[1].pixels != kept[2].pixels);
     facet_gate_world_destroy(world);
 }
 

@@ -36,7 +36,8 @@ static void conv(void *context)
 {
     const ConvCase *c = context;
     ImageShape in = image_bordered(c->in, c->conv.kernel / 2);
-    assert_true(conv2d_packed_size(c->conv, false) <= MAX && image_size(in) <= MAX);
+    assert_true(conv2d_packed_size(c->conv, false) <= MAX);
+    assert_true(image_size(in) <= MAX);
     image_put(bordered, in, x);
     conv2d_pack(packed, w, c->conv);
     conv2d_forward(y, c->out, bordered, in, packed, bias, c->conv);
@@ -79,7 +80,8 @@ static void conv_case(int kernel, int stride, int height, int width, int in, int
                 assert_near(y[image_at(c.out, v, u) + o], conv_by_hand(&c, v, u, o), 1e-12);
     image_put(dbordered, above, dy);
     conv2d_backward_weight(dw, bordered, below, dbordered, above, c.conv);
-    assert_true(conv2d_packed_size(c.conv, true) <= MAX && image_size(above) <= MAX);
+    assert_true(conv2d_packed_size(c.conv, true) <= MAX);
+    assert_true(image_size(above) <= MAX);
     conv2d_pack_backward(packed, w, c.conv);
     memcpy(dx, tx, sizeof dx); // overwritten
     conv2d_backward_input(dx, c.in, dbordered, above, packed, c.conv, false);

@@ -15,7 +15,8 @@ static void entry(char *out, const char *layer, const char *part)
 
 static void inputs(size_t in, size_t out)
 {
-    assert_true(in <= MAX && out <= MAX);
+    assert_true(in <= MAX);
+    assert_true(out <= MAX);
     wave(x, in, 1.0, 0.9, 0.2);
     wave(dy, out, 1.0, 1.7, 0.4);
     memset(bordered, 0, sizeof bordered);
@@ -33,7 +34,8 @@ static void conv_case(int kernel, int stride)
     inputs(image_size(in), image_size(out));
     wave(w, weights, 0.5, 1.3, 0.7);
     wave(bias, 3, 0.5, 1.1, 0.3);
-    assert_true(conv2d_packed_size(c, false) <= MAX && conv2d_packed_size(c, true) <= MAX);
+    assert_true(conv2d_packed_size(c, false) <= MAX);
+    assert_true(conv2d_packed_size(c, true) <= MAX);
     conv2d_pack(packed, w, c);
     image_put(bordered, in_framed, x);
     conv2d_forward(y, out, bordered, in_framed, packed, bias, c);

@@ -70,7 +70,8 @@ static void test_conv1d_packed(void **state)
     (void)state;
     static double packed[MAX], expected[MAX], sum[MAX], pdy[MAX];
     const int rows = (int)seq_rows(B, T);
-    assert_true(gemm_packed_size(O, 3 * I) <= MAX && gemm_packed_size(I, 3 * O) <= MAX);
+    assert_true(gemm_packed_size(O, 3 * I) <= MAX);
+    assert_true(gemm_packed_size(I, 3 * O) <= MAX);
     memset(bias, 0, sizeof bias);
     seq_pack(padded, x, B, T, I);
     conv1d_forward(expected, padded, w, bias, B, T, I, O);

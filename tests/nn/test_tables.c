@@ -68,7 +68,8 @@ static void test_freezing(void **state)
         assert_ok(tensor_add(&table, names[i], 1, (int[]){SIZE}, INIT_UNIFORM, 1.0, true));
     size_t bytes = table.size * sizeof(float);
     float *params[2], *start = calloc(1, bytes), *grads = calloc(1, bytes);
-    assert_true(start && grads);
+    assert_true(start);
+    assert_true(grads);
     tensor_init(start, &table, 1);
     tensor_init(grads, &table, 2);
     OptimizerConfig config = optimizer_default();

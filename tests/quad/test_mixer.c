@@ -50,7 +50,8 @@ static void test_roll_and_pitch_come_first(void **unused)
         assert_near(got.torque.y, keep * wanted.torque.y, 1e-13);
         held += keep == 1.0, shrunk += keep < 1.0;
     }
-    assert_true(held > 500 && shrunk > 500); // both cases were met
+    assert_true(held > 500);
+    assert_true(shrunk > 500); // both cases were met
 }
 
 // Whether four thrusts with this collective and yaw, beside roll and pitch, are within the limits.
@@ -82,7 +83,8 @@ static void test_yaw_gives_way_first(void **unused)
         double roll = 0.25 * got.torque.x / model.lever, pitch = 0.25 * got.torque.y / model.lever;
         double to_yaw = 0.25 / model.params.torque_ratio;
         double yaw = to_yaw * wanted.torque.z, got_yaw = to_yaw * got.torque.z;
-        assert_true(got_yaw * yaw >= -1e-12 && fabs(got_yaw) <= fabs(yaw) + 1e-12);
+        assert_true(got_yaw * yaw >= -1e-12);
+        assert_true(fabs(got_yaw) <= fabs(yaw) + 1e-12);
 
         // No collective nearer to the wanted one fits with any part of the wanted yaw.
         double lost = 0.25 * fabs(got.force - wanted.force),
@@ -97,7 +99,8 @@ static void test_yaw_gives_way_first(void **unused)
         }
         force_cut += lost > 1e-6;
     }
-    assert_true(yaw_cut > 200 && force_cut > 200);
+    assert_true(yaw_cut > 200);
+    assert_true(force_cut > 200);
 }
 
 // A yaw demand far beyond what the rotors can give does not lift the vehicle.

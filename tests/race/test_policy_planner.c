@@ -35,8 +35,10 @@ static int close_study(void **state)
 static void assert_plan(const FacetKeypoint *chunk, const double *actions)
 {
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
-        assert_true(chunk[i].pos.x == actions[4 * i] && chunk[i].pos.y == actions[4 * i + 1]);
-        assert_true(chunk[i].pos.z == actions[4 * i + 2] && chunk[i].speed == actions[4 * i + 3]);
+        assert_true(chunk[i].pos.x == actions[4 * i]);
+        assert_true(chunk[i].pos.y == actions[4 * i + 1]);
+        assert_true(chunk[i].pos.z == actions[4 * i + 2]);
+        assert_true(chunk[i].speed == actions[4 * i + 3]);
     }
 }
 

@@ -51,7 +51,8 @@ static void test_last_stage(void **state)
     ImageShape s = encoder_last(encoder);
     size_t size = image_size(image_bordered(s, 0));
     float *expected = malloc(size * sizeof *expected), *found = malloc(size * sizeof *found);
-    assert_true(expected && found);
+    assert_true(expected);
+    assert_true(found);
     assert_ok(safetensors_read(&file, WEIGHTS));
     assert_ok(safetensors_floats(expected, file, "reference.layer4", 3,
                                  (int[]){s.height, s.width, s.channels}));

@@ -34,7 +34,8 @@ static void every_method_trains(void **state)
         assert_int_equal(summary.updates, all ? 30 : several ? 25 + 10 + 5 + 10 + 15 + 10 : 25);
         const PolicyRecord *record = policy_record(policy);
         assert_int_equal(record->updates, summary.updates);
-        assert_true(record->loss == summary.loss && record->loss > 0.0);
+        assert_true(record->loss == summary.loss);
+        assert_true(record->loss > 0.0);
         assert_string_equal(record->recipe, "default");
         assert_string_equal(record->data, "waves.h5");
         assert_int_equal(strlen(record->data_hash), 16);
@@ -194,7 +195,8 @@ static void the_log_has_every_update(void **state)
         assert_int_equal(network, 0);
         assert_int_equal(update, i + 1);
         assert_int_equal(epoch, i / 3);
-        assert_true(rate >= 0.0 && rate <= 1e-3);
+        assert_true(rate >= 0.0);
+        assert_true(rate <= 1e-3);
         if (i >= 27) tail += loss / 3.0;
     }
     assert_int_equal(line - text, size);

@@ -70,7 +70,10 @@ static void a_policy_sees_after_training(void **state)
     memset(frame, 50, 320 * 100 * 3);
     assert_ok(
         facet_policy_runner_sample(dark, runner, &task, frame, 1, &(FacetPolicySampling){0}, NULL));
-    for (int i = 0; i < SQUARE_SIZE; i++) assert_true(isfinite(bright[i]) && isfinite(dark[i]));
+    for (int i = 0; i < SQUARE_SIZE; i++) {
+        assert_true(isfinite(bright[i]));
+        assert_true(isfinite(dark[i]));
+    }
     assert_true(memcmp(bright, dark, sizeof bright) != 0);
     free(frame);
     facet_policy_runner_destroy(runner);
@@ -213,7 +216,8 @@ static void a_killed_training_resumes(void **state)
 
     options.until = 14;
     assert_ok(train(&summary, 2, "killed", &options));
-    assert_true(summary.resumed > 2 && summary.resumed < 14);
+    assert_true(summary.resumed > 2);
+    assert_true(summary.resumed < 14);
 
     options.resume = false;
     options.until = 2;
