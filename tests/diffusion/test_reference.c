@@ -65,13 +65,13 @@ static void compare(const char *prefix, int width)
     score_net_free(net);
 }
 
-static void test_network(void **state)
+static void networks_are_pytorchs(void **state)
 {
     (void)state;
     compare("", 0);
 }
 
-static void test_network_with_context(void **state)
+static void network_with_context(void **state)
 {
     (void)state;
     compare("context.", CONTEXT);
@@ -79,7 +79,7 @@ static void test_network_with_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_network),
-                                       cmocka_unit_test(test_network_with_context)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks_are_pytorchs),
+                                       cmocka_unit_test(network_with_context)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

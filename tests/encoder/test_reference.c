@@ -60,13 +60,13 @@ static const EncoderConfig plain = {.width = WIDTH,
                                     .groups = 2,
                                     .features = F};
 
-static void test_plain(void **state)
+static void plain_encoders_are_pytorchs(void **state)
 {
     (void)state;
     compare("plain", plain);
 }
 
-static void test_pooled(void **state)
+static void pooled_encoders_are_pytorchs(void **state)
 {
     (void)state;
     compare("pooled", (EncoderConfig){.width = WIDTH,
@@ -86,8 +86,8 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(plain_encoders_are_pytorchs),
+        cmocka_unit_test(pooled_encoders_are_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static Kept collect(const FacetGateWorld *world, const FacetGateCollection *coll
     return kept;
 }
 
-static void test_threads_change_nothing(void **unused)
+static void threads_change_nothing(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -112,7 +112,7 @@ static FacetGateCollection collection_of(const FacetFactorTask *task)
 }
 
 // Another look of the venue changes what is seen, not what is flown.
-static void test_looks_change_pixels_alone(void **unused)
+static void looks_change_pixels_alone(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -145,7 +145,7 @@ static FacetStatus keep_labels(void *context, const FacetGateFrames *frames)
     return status_ok();
 }
 
-static void test_labels_are_true_whoever_flies(void **unused)
+static void labels_are_true_whoever_flies(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -170,7 +170,7 @@ static void test_labels_are_true_whoever_flies(void **unused)
 }
 
 // An upset and disturbed expert shows how to recover: it mostly still gets through.
-static void test_disturbed_experts_recover(void **unused)
+static void disturbed_experts_recover(void **unused)
 {
     (void)unused;
     enum { FLIGHTS = 40 };
@@ -196,7 +196,7 @@ static void test_disturbed_experts_recover(void **unused)
     facet_gate_world_destroy(world);
 }
 
-static void test_files(void **unused)
+static void files_hold_what_was_collected(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -249,11 +249,11 @@ static void test_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_change_nothing),
-        cmocka_unit_test(test_looks_change_pixels_alone),
-        cmocka_unit_test(test_labels_are_true_whoever_flies),
-        cmocka_unit_test(test_disturbed_experts_recover),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(looks_change_pixels_alone),
+        cmocka_unit_test(labels_are_true_whoever_flies),
+        cmocka_unit_test(disturbed_experts_recover),
+        cmocka_unit_test(files_hold_what_was_collected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

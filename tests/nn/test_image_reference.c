@@ -54,7 +54,7 @@ static void conv_case(int kernel, int stride)
     same(dx, name, image_size(in));
 }
 
-static void test_conv2d(void **state)
+static void conv2d_is_pytorchs(void **state)
 {
     (void)state;
     conv_case(1, 2);
@@ -67,7 +67,7 @@ static void test_conv2d(void **state)
 
 static const ImageShape plane = {H, W, 3, 0};
 
-static void test_max_pool(void **state)
+static void max_pool(void **state)
 {
     (void)state;
     uint8_t chosen[MAX];
@@ -79,7 +79,7 @@ static void test_max_pool(void **state)
     same(dx, "max_pool.dx", image_size(plane));
 }
 
-static void test_mean_pool(void **state)
+static void mean_pool(void **state)
 {
     (void)state;
     inputs(image_size(plane), 3);
@@ -90,7 +90,7 @@ static void test_mean_pool(void **state)
     same(dx, "mean_pool.dx", image_size(plane));
 }
 
-static void test_keypoints(void **state)
+static void keypoints_are_pytorchs(void **state)
 {
     (void)state;
     static Real p[MAX];
@@ -104,10 +104,10 @@ static void test_keypoints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv2d),
-        cmocka_unit_test(test_max_pool),
-        cmocka_unit_test(test_mean_pool),
-        cmocka_unit_test(test_keypoints),
+        cmocka_unit_test(conv2d_is_pytorchs),
+        cmocka_unit_test(max_pool),
+        cmocka_unit_test(mean_pool),
+        cmocka_unit_test(keypoints_are_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

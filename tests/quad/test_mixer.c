@@ -14,7 +14,7 @@ static void assert_within_limits(const double thrust[4], const FacetQuadModel *m
 }
 
 // Any thrusts within the limits make a wrench that the mixer turns back into those thrusts.
-static void test_wrench_that_fits_is_reproduced(void **unused)
+static void wrench_that_fits_is_reproduced(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -29,7 +29,7 @@ static void test_wrench_that_fits_is_reproduced(void **unused)
 
 // Wrenches up to far beyond the limits. Roll and pitch torque are kept exactly as long as the
 // motors' range can hold them, and keep their direction after that.
-static void test_roll_and_pitch_come_first(void **unused)
+static void roll_and_pitch_come_first(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -66,7 +66,7 @@ static int fits(double collective, double yaw, double roll, double pitch, double
 
 // The collective is as near to what is wanted as roll and pitch and some part of the wanted yaw
 // allow, and yaw takes what is left: never reversed, never more than wanted.
-static void test_yaw_gives_way_first(void **unused)
+static void yaw_gives_way_first(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -104,7 +104,7 @@ static void test_yaw_gives_way_first(void **unused)
 }
 
 // A yaw demand far beyond what the rotors can give does not lift the vehicle.
-static void test_yaw_does_not_move_the_collective(void **unused)
+static void yaw_does_not_move_the_collective(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -118,7 +118,7 @@ static void test_yaw_does_not_move_the_collective(void **unused)
 }
 
 // Full thrust and a roll: the collective gives way and the roll stays, also on the other side.
-static void test_collective_gives_way_to_attitude(void **unused)
+static void collective_gives_way_to_attitude(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -136,7 +136,7 @@ static void test_collective_gives_way_to_attitude(void **unused)
     }
 }
 
-static void test_collective_alone_is_clamped(void **unused)
+static void collective_alone_is_clamped(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -150,12 +150,12 @@ static void test_collective_alone_is_clamped(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrench_that_fits_is_reproduced),
-        cmocka_unit_test(test_roll_and_pitch_come_first),
-        cmocka_unit_test(test_yaw_gives_way_first),
-        cmocka_unit_test(test_yaw_does_not_move_the_collective),
-        cmocka_unit_test(test_collective_gives_way_to_attitude),
-        cmocka_unit_test(test_collective_alone_is_clamped),
+        cmocka_unit_test(wrench_that_fits_is_reproduced),
+        cmocka_unit_test(roll_and_pitch_come_first),
+        cmocka_unit_test(yaw_gives_way_first),
+        cmocka_unit_test(yaw_does_not_move_the_collective),
+        cmocka_unit_test(collective_gives_way_to_attitude),
+        cmocka_unit_test(collective_alone_is_clamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
