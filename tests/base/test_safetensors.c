@@ -65,7 +65,7 @@ static void what_we_write_is_read_by_us_and_numpy(void **state)
     write_tensors("ours.safetensors");
     check_tensors("ours.safetensors");
     run_python("safetensors_numpy.py", "check", "ours.safetensors");
-    assert_int_equal(count_files(false), 1); // no temporary file stays
+    assert_int_equal(scratch_count("."), 1); // no temporary file stays
 }
 
 static void what_numpy_writes_is_read_by_us(void **state)
@@ -207,12 +207,12 @@ static void numbers_that_are_not_finite_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_we_write_is_read_by_us_and_numpy, clean_folder),
-        cmocka_unit_test_teardown(what_numpy_writes_is_read_by_us, clean_folder),
-        cmocka_unit_test_teardown(halves_are_numpys, clean_folder),
-        cmocka_unit_test_teardown(broken_headers_are_refused, clean_folder),
-        cmocka_unit_test_teardown(cut_files_are_refused, clean_folder),
-        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, clean_folder),
+        cmocka_unit_test_teardown(what_we_write_is_read_by_us_and_numpy, scratch_clean),
+        cmocka_unit_test_teardown(what_numpy_writes_is_read_by_us, scratch_clean),
+        cmocka_unit_test_teardown(halves_are_numpys, scratch_clean),
+        cmocka_unit_test_teardown(broken_headers_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(cut_files_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

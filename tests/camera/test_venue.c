@@ -116,13 +116,13 @@ static void names_that_are_not_known(void **unused)
 
 static void refuse(const char *common, const char *scene, const char *words)
 {
-    SceneFolder folder = scene_folder(common, scene);
+    Scratch folder = scene_folder(common, scene);
     FacetVenue *venue;
     char expected[300];
-    snprintf(expected, sizeof expected, "%s/venues/%s", folder.courses, words);
-    assert_refused(facet_venue_load(&venue, folder.courses, "scene"), expected);
+    snprintf(expected, sizeof expected, "%s/venues/%s", folder.folder, words);
+    assert_refused(facet_venue_load(&venue, folder.folder, "scene"), expected);
     assert_null(venue);
-    scene_folder_remove(&folder);
+    scratch_end(&folder);
 }
 
 static void wrong_venue_files(void **unused)

@@ -10,7 +10,7 @@ static FacetPolicy *policy;
 
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
     static const char *const held_out[] = {"straight/large"};
@@ -32,7 +32,7 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 static void the_product_of_the_course_obeys_the_theorem(void **state)

@@ -15,7 +15,7 @@ static FacetCourseTask tasks[4];
 
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {
         .courses = TEST_SOURCE "/tests/race/sample", .quiet = true, .threads = 2};
     FacetDemoOptions demos = facet_demo_defaults();
@@ -35,7 +35,7 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 // Gates take hundreds of flights, so there is one task.

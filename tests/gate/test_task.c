@@ -200,11 +200,11 @@ static void trials_follow_from_seed_and_number(void **unused)
 static void no_way_to_the_gate(void **unused)
 {
     (void)unused;
-    SceneFolder folder = scene_folder(ONE_GATE, WALLED_IN);
+    Scratch folder = scene_folder(ONE_GATE, WALLED_IN);
     FacetGateWorld *world;
     FacetGateTrial trial;
-    assert_ok(facet_gate_world_create(&world, folder.courses));
-    scene_folder_remove(&folder);
+    assert_ok(facet_gate_world_create(&world, folder.folder));
+    scratch_end(&folder);
     assert_refused(facet_gate_trial(&trial, world, task_of(world, "scene/red/1/+1"), 1, 1),
                    "scene/red/1/+1: expected a start with a free way to the gate");
     assert_ok(facet_gate_trial(&trial, world, task_of(world, "scene/red/1/-1"), 1, 1));

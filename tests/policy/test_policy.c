@@ -303,14 +303,14 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_is_saved_comes_back, clean_folder),
-        cmocka_unit_test_teardown(a_policy_that_sees_comes_back, clean_folder),
-        cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, clean_folder),
-        cmocka_unit_test_teardown(half_precision_rounds_the_weights, clean_folder),
-        cmocka_unit_test_teardown(broken_policies_are_refused, clean_folder),
-        cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, clean_folder),
-        cmocka_unit_test_teardown(damaged_headers_do_no_harm, clean_folder),
-        cmocka_unit_test_teardown(other_files_are_refused, clean_folder),
+        cmocka_unit_test_teardown(what_is_saved_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(a_policy_that_sees_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(half_precision_rounds_the_weights, scratch_clean),
+        cmocka_unit_test_teardown(broken_policies_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(damaged_headers_do_no_harm, scratch_clean),
+        cmocka_unit_test_teardown(other_files_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

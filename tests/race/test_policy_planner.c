@@ -11,7 +11,7 @@ static FacetPolicy *policy;
 // A study of the small course, and a policy trained for a moment on its demonstrations.
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {.courses = TEST_DATA "/sample", .quiet = true, .threads = 2};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
@@ -29,7 +29,7 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 static void assert_plan(const FacetKeypoint *chunk, const double *actions)

@@ -258,11 +258,11 @@ static void wrong_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_policy_learns_where_to_look, clean_folder),
+        cmocka_unit_test_teardown(a_policy_learns_where_to_look, scratch_clean),
         cmocka_unit_test(same_bits_on_any_thread_count),
         cmocka_unit_test(frozen_parts_stay),
         cmocka_unit_test(not_finite_updates_nothing),
         cmocka_unit_test(wrong_settings_are_refused),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

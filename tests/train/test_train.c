@@ -266,7 +266,7 @@ static void a_run_that_ends_early_resumes_bit_for_bit(void **state)
         assert_ok(facet_policy_train(&summary, "waves.h5", "broken", &options));
         assert_int_equal(summary.resumed, summary.updates);
         assert_same_files("straight", "broken");
-        clean_folder(state);
+        scratch_clean(state);
         write_waves("waves.h5", WAVE_TASKS, false);
     }
 }
@@ -395,18 +395,18 @@ static void wrong_options_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_method_trains, clean_folder),
+        cmocka_unit_test_teardown(every_method_trains, scratch_clean),
         cmocka_unit_test(an_epoch_has_every_demo_once),
-        cmocka_unit_test_teardown(the_null_network_is_the_baseline, clean_folder),
-        cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, clean_folder),
-        cmocka_unit_test_teardown(it_learns, clean_folder),
-        cmocka_unit_test_teardown(same_bits_on_any_thread_count, clean_folder),
-        cmocka_unit_test_teardown(the_log_has_every_update, clean_folder),
-        cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, clean_folder),
-        cmocka_unit_test_teardown(another_training_does_not_resume, clean_folder),
-        cmocka_unit_test_teardown(a_diverging_loss_stops, clean_folder),
-        cmocka_unit_test_teardown(unusable_demonstrations_are_refused, clean_folder),
-        cmocka_unit_test_teardown(wrong_options_are_refused, clean_folder),
+        cmocka_unit_test_teardown(the_null_network_is_the_baseline, scratch_clean),
+        cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, scratch_clean),
+        cmocka_unit_test_teardown(it_learns, scratch_clean),
+        cmocka_unit_test_teardown(same_bits_on_any_thread_count, scratch_clean),
+        cmocka_unit_test_teardown(the_log_has_every_update, scratch_clean),
+        cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, scratch_clean),
+        cmocka_unit_test_teardown(another_training_does_not_resume, scratch_clean),
+        cmocka_unit_test_teardown(a_diverging_loss_stops, scratch_clean),
+        cmocka_unit_test_teardown(unusable_demonstrations_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(wrong_options_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -398,21 +398,21 @@ static void wrong_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_policy_sees_after_training, write_files, clean_folder),
-        cmocka_unit_test_setup_teardown(same_bits_on_any_thread_count, write_files, clean_folder),
+        cmocka_unit_test_setup_teardown(a_policy_sees_after_training, write_files, scratch_clean),
+        cmocka_unit_test_setup_teardown(same_bits_on_any_thread_count, write_files, scratch_clean),
         cmocka_unit_test_setup_teardown(patterns_hold_out_all_they_match, write_files,
-                                        clean_folder),
-        cmocka_unit_test_setup_teardown(training_stops_and_goes_on, write_files, clean_folder),
-        cmocka_unit_test_setup_teardown(a_killed_training_resumes, write_files, clean_folder),
+                                        scratch_clean),
+        cmocka_unit_test_setup_teardown(training_stops_and_goes_on, write_files, scratch_clean),
+        cmocka_unit_test_setup_teardown(a_killed_training_resumes, write_files, scratch_clean),
         cmocka_unit_test_setup_teardown(a_finished_training_is_left_alone, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(another_training_does_not_resume, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(an_encoder_is_taken_over_and_kept, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(encoders_that_do_not_fit_are_refused, write_files,
-                                        clean_folder),
-        cmocka_unit_test_setup_teardown(wrong_settings_are_refused, write_files, clean_folder),
+                                        scratch_clean),
+        cmocka_unit_test_setup_teardown(wrong_settings_are_refused, write_files, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }
