@@ -17,7 +17,8 @@ static inline uint8_t *read_png(const char *path, const char *raw, int width, in
     size_t size = (size_t)width * (size_t)height * 3;
     uint8_t *rgb = malloc(size + 1);
     FILE *file = fopen(raw, "rb");
-    assert_true(rgb && file);
+    assert_true(rgb);
+    assert_true(file);
     assert_int_equal(fread(rgb, 1, size + 1, file), size);
     fclose(file);
     return rgb;

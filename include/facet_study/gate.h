@@ -248,7 +248,7 @@ FACET_API FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetG
                                          const FacetGateCrew *crew, FacetPool *pool,
                                          const FacetProgress *progress);
 
-// The same into a file of facet/image_set.h, of which a stop leaves nothing.
+// The same into a file of facet_study/image_set.h, of which a stop leaves nothing.
 FACET_API FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *world,
                                               const FacetGateCollection *collection,
                                               const FacetGateCrew *crew, FacetPool *pool,

@@ -63,10 +63,10 @@ FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char 
                                          const char *out, const FacetTrainOptions *options,
                                          FacetPool *pool, const FacetProgress *progress);
 
-// The same for a policy that sees, on the frames of image sets (facet/image_set.h), trained for a
-// number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of pool's.
-// Ranges and training tasks are those of the first file. Training that stops at `until` writes the
-// policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.
+// The same for a policy that sees, on the frames of image sets (facet_study/image_set.h), trained
+// for a number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of
+// pool's. Ranges and training tasks are those of the first file. Training that stops at `until`
+// writes the policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.
 FACET_API FacetStatus facet_policy_train_images(FacetTrainSummary *summary,
                                                 const char *const *files, int count,
                                                 const char *out, const FacetTrainOptions *options,

@@ -47,8 +47,8 @@ static FacetStatus parse_side(int *side, const char *word)
 static FacetStatus parse_size(FacetCamera *camera, const char *text)
 {
     char end;
-    if (sscanf(text, "%dx%d%c", &camera->width, &camera->height, &end) != 2 || camera->width < 8 ||
-        camera->height < 8 || camera->width > 4096 || camera->height > 4096)
+    if (sscanf(text, "%4dx%4d%c", &camera->width, &camera->height, &end) != 2 ||
+        camera->width < 8 || camera->height < 8 || camera->width > 4096 || camera->height > 4096)
         return status_fail(FACET_BAD_ARGUMENT,
                            "--size: expected WIDTHxHEIGHT from 8x8 to 4096x4096, found '%.40s'",
                            text);

@@ -103,7 +103,7 @@ static FacetStatus sample(const SampleOptions *options, const FacetPolicySamplin
 {
     FacetPolicy *policy;
     TRY(facet_policy_load(&policy, options->policy));
-    size_t size = (size_t)(policy_horizon(policy) * policy_dim(policy));
+    size_t size = (size_t)policy_horizon(policy) * (size_t)policy_dim(policy);
     double *actions = calloc((size_t)options->count * size, sizeof *actions);
     FacetFactorTask *tasks = calloc((size_t)options->count, sizeof *tasks);
     FacetStatus status =

@@ -1,5 +1,5 @@
-// The commands of the program. Each lives in src/cli/cmd_NAME.c and stands as one row in the table
-// of main.c.
+// The commands of the program. Each lives in src/program/cmd_NAME.c and stands as one row in the
+// table of main.c.
 //
 // argv[0] is the command's name. A command returns 0 on success, 1 on failure and 2 on wrong usage,
 // the latter two after one line on stderr.

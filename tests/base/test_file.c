@@ -1,34 +1,18 @@
 // Files appear whole or not at all: full disk, wrong names, links, devices, interrupts.
 #define _XOPEN_SOURCE 700 // realpath
 #include "base/file.h"
-#include "testing.h"
+#include "scratch.h"
 
-#include <dirent.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-static char start[FILE_PATH_MAX], scratch[FILE_PATH_MAX];
 
 // Every test works in a folder of its own, which must be empty again at the end.
-static int enter_scratch(void **state)
+static int leave_empty(void **state)
 {
-    (void)state;
-    if (!getcwd(start, sizeof start)) return -1;
-    strcpy(scratch, "file_test_XXXXXX");
-    return mkdtemp(scratch) && chdir(scratch) == 0 ? 0 : -1;
-}
-
-static int leave_scratch(void **state)
-{
-    (void)state;
-    if (chdir(start) != 0) return -1;
-    if (rmdir(scratch) == 0) return 0;
-    print_error("%s is not empty\n", scratch);
-    return -1;
+    int left = scratch_count(".");
+    if (left > 0) print_error("%d files are left\n", left);
+    return scratch_leave(state) == 0 && left == 0 ? 0 : -1;
 }
 
 static void assert_content(const char *path, const char *expected)
@@ -41,16 +25,6 @@ static void assert_content(const char *path, const char *expected)
     free(text);
 }
 
-static int entries(const char *folder)
-{
-    DIR *stream = opendir(folder);
-    assert_non_null(stream);
-    int count = 0;
-    while (readdir(stream)) count++;
-    closedir(stream);
-    return count - 2; // . and ..
-}
-
 static void content_is_replaced_whole(void **state)
 {
     (void)state;
@@ -58,7 +32,7 @@ static void content_is_replaced_whole(void **state)
     assert_content("a.txt", "first");
     assert_ok(file_write("a.txt", "second", 6));
     assert_content("a.txt", "second");
-    assert_int_equal(entries("."), 1);
+    assert_int_equal(scratch_count("."), 1);
     unlink("a.txt");
 }
 
@@ -78,7 +52,7 @@ static void nothing_shows_before_the_commit(void **state)
     assert_ok(atomic_begin(&file, "b.txt"));
     atomic_abort(&file);
     atomic_abort(&file);
-    assert_int_equal(entries("."), 0);
+    assert_int_equal(scratch_count("."), 0);
 }
 
 // The limit on a file's size stands for a full disk.
@@ -100,7 +74,7 @@ static void full_disk_keeps_the_old_content(void **state)
     free(large);
     assert_refused(status, "a.txt: cannot write: File too large");
     assert_content("a.txt", "old");
-    assert_int_equal(entries("."), 1);
+    assert_int_equal(scratch_count("."), 1);
     unlink("a.txt");
 }
 
@@ -135,7 +109,7 @@ static void unwritable_folder_is_named(void **state)
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFEXITED(result));
     assert_int_equal(WEXITSTATUS(result), 0);
-    assert_int_equal(entries("closed"), 0);
+    assert_int_equal(scratch_count("closed"), 0);
     rmdir("closed");
 }
 
@@ -274,23 +248,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folders_are_made_with_their_parents),
-        cmocka_unit_test_setup_teardown(content_is_replaced_whole, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(nothing_shows_before_the_commit, enter_scratch,
-                                        leave_scratch),
-        cmocka_unit_test_setup_teardown(full_disk_keeps_the_old_content, enter_scratch,
-                                        leave_scratch),
-        cmocka_unit_test_setup_teardown(wrong_places_are_named, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(unwritable_folder_is_named, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(links_keep_pointing, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(devices_are_written_to_not_replaced, enter_scratch,
-                                        leave_scratch),
-        cmocka_unit_test_setup_teardown(large_files_are_read_whole, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(shipped_folders_are_found, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(environment_names_the_data, enter_scratch, leave_scratch),
-        cmocka_unit_test_setup_teardown(places_without_data_are_named, enter_scratch,
-                                        leave_scratch),
-        cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, enter_scratch,
-                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(content_is_replaced_whole, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(nothing_shows_before_the_commit, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(full_disk_keeps_the_old_content, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(wrong_places_are_named, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(unwritable_folder_is_named, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(links_keep_pointing, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(devices_are_written_to_not_replaced, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(large_files_are_read_whole, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(shipped_folders_are_found, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(environment_names_the_data, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(places_without_data_are_named, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, scratch_enter,
+                                        leave_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

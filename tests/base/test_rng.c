@@ -44,7 +44,8 @@ static void uniform_has_its_moments(void **state)
     double sum = 0.0, squares = 0.0, least = 1.0, most = 0.0;
     for (int i = 0; i < COUNT; i++) {
         double u = rng_uniform(&rng);
-        assert_true(u >= 0.0 && u < 1.0);
+        assert_true(u >= 0.0);
+        assert_true(u < 1.0);
         sum += u, squares += u * u;
         least = fmin(least, u), most = fmax(most, u);
     }
@@ -79,7 +80,8 @@ static void range_stays_inside(void **state)
     FacetRng rng = rng_make(3, 0);
     for (int i = 0; i < 10000; i++) {
         double x = rng_range(&rng, -2.0, 5.0);
-        assert_true(x >= -2.0 && x < 5.0);
+        assert_true(x >= -2.0);
+        assert_true(x < 5.0);
         // So narrow that low + (high - low) u rounds up to high half of the time.
         assert_true(rng_range(&rng, 1.0, nextafter(1.0, 2.0)) == 1.0);
     }

@@ -47,7 +47,9 @@ static void check_tensors(const char *path)
     const StoredTensor *counter = safetensors_find(file, "counter");
     int64_t counts[2];
     memcpy(counts, counter->data, sizeof counts);
-    assert_true(counter->type == TENSOR_I64 && counts[0] == (int64_t)1 << 40 && counts[1] == -1);
+    assert_true(counter->type == TENSOR_I64);
+    assert_true(counts[0] == (int64_t)1 << 40);
+    assert_true(counts[1] == -1);
     assert_refused(safetensors_floats(values, file, "numbers", 2, (int[]){6, 4}),
                    "tensor numbers: expected the shape [6, 4], found [2, 3, 4]");
     assert_refused(safetensors_floats(values, file, "counter", 1, (int[]){2}),
@@ -63,7 +65,7 @@ static void what_we_write_is_read_by_us_and_numpy(void **state)
     write_tensors("ours.safetensors");
     check_tensors("ours.safetensors");
     run_python("safetensors_numpy.py", "check", "ours.safetensors");
-    assert_int_equal(count_files(false), 1); // no temporary file stays
+    assert_int_equal(scratch_count("."), 1); // no temporary file stays
 }
 
 static void what_numpy_writes_is_read_by_us(void **state)
@@ -99,7 +101,8 @@ static void halves_are_numpys(void **state)
     }
     assert_int_equal(half_from_float(INFINITY), 0x7c00);
     assert_int_equal(half_from_float(-nanf("")) & 0x7e00, 0x7e00);
-    assert_true(isnan(half_to_float(0x7e01)) && isinf(half_to_float(0xfc00)));
+    assert_true(isnan(half_to_float(0x7e01)));
+    assert_true(isinf(half_to_float(0xfc00)));
     safetensors_free(file);
 }
 
@@ -204,12 +207,12 @@ static void numbers_that_are_not_finite_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_we_write_is_read_by_us_and_numpy, clean_folder),
-        cmocka_unit_test_teardown(what_numpy_writes_is_read_by_us, clean_folder),
-        cmocka_unit_test_teardown(halves_are_numpys, clean_folder),
-        cmocka_unit_test_teardown(broken_headers_are_refused, clean_folder),
-        cmocka_unit_test_teardown(cut_files_are_refused, clean_folder),
-        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, clean_folder),
+        cmocka_unit_test_teardown(what_we_write_is_read_by_us_and_numpy, scratch_clean),
+        cmocka_unit_test_teardown(what_numpy_writes_is_read_by_us, scratch_clean),
+        cmocka_unit_test_teardown(halves_are_numpys, scratch_clean),
+        cmocka_unit_test_teardown(broken_headers_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(cut_files_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -3,12 +3,9 @@
 #ifndef FACET_TESTS_CAMERA_SCENES_H
 #define FACET_TESTS_CAMERA_SCENES_H
 
-#include "testing.h"
+#include "scratch.h"
 
 #include <facet_study/camera.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // ---- Venues -------------------------------------------------------------------------------------
 
@@ -24,41 +21,21 @@
     "{\"sun\": {\"direction\": [0, 0, 1], \"color\": [1, 1, 1], \"strength\": 0},"                 \
     " \"above\": [0, 0, 0], \"below\": [0, 0, 0]}"
 
-typedef struct SceneFolder {
-    char courses[32];
-} SceneFolder;
-
-static inline void scene_write(const SceneFolder *folder, const char *name, const char *text)
+static inline void scene_write(Scratch *folder, const char *name, const char *text)
 {
-    char path[128];
-    snprintf(path, sizeof path, "%s/venues/%s.json", folder->courses, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    char path[64];
+    snprintf(path, sizeof path, "venues/%s.json", name);
+    scratch_write(folder, path, text);
 }
 
 // A folder of courses with the venue "scene".
-static inline SceneFolder scene_folder(const char *common, const char *scene)
+static inline Scratch scene_folder(const char *common, const char *scene)
 {
-    SceneFolder folder = {.courses = "scenes-XXXXXX"};
-    assert_non_null(mkdtemp(folder.courses));
-    char path[64];
-    snprintf(path, sizeof path, "%s/venues", folder.courses);
-    assert_int_equal(mkdir(path, 0777), 0);
+    Scratch folder = scratch_begin();
+    assert_int_equal(mkdir(scratch_path(&folder, "venues"), 0777), 0);
     scene_write(&folder, "venues", common);
     scene_write(&folder, "scene", scene);
     return folder;
-}
-
-static inline void scene_folder_remove(const SceneFolder *folder)
-{
-    char path[128];
-    static const char *const names[] = {"venues/venues.json", "venues/scene.json", "venues", ""};
-    for (int i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder->courses, names[i]);
-        assert_int_equal(remove(path), 0);
-    }
 }
 
 // The venue of these parts: JSON of the sky, the light, the materials and the objects.
@@ -72,10 +49,10 @@ static inline FacetVenue *scene_make(const char *sky, const char *light, const c
                         " \"colors\": [[0, 0, 0]]}, %s}, \"poles\": \"pole\", \"objects\": [%s]}",
                         sky, light, materials, objects);
     assert_true(size < (int)sizeof text);
-    SceneFolder folder = scene_folder(FAR_GATE, text);
+    Scratch folder = scene_folder(FAR_GATE, text);
     FacetVenue *venue;
-    assert_ok(facet_venue_load(&venue, folder.courses, "scene"));
-    scene_folder_remove(&folder);
+    assert_ok(facet_venue_load(&venue, folder.folder, "scene"));
+    scratch_end(&folder);
     return venue;
 }
 

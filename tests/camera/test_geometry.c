@@ -13,7 +13,7 @@ static FacetQuat attitude_of(double yaw, double pitch, double roll)
 
 // The axes by hand: level and untilted, a point ahead is in the middle, one to the left of it is
 // left in the picture, and one metre up at five metres is a fifth of the focal length.
-static void test_projection_by_hand(void **unused)
+static void projection_by_hand(void **unused)
 {
     (void)unused;
     FacetCamera camera = facet_camera_default();
@@ -38,7 +38,7 @@ static void test_projection_by_hand(void **unused)
 }
 
 // A small lamp shines where its centre is projected, to a tenth of a pixel, whatever the pose.
-static void test_lamps_appear_where_they_are_projected(void **unused)
+static void lamps_appear_where_they_are_projected(void **unused)
 {
     (void)unused;
     FacetVenue *venue = scene_make(DARK_SKY, DARK_LIGHT, LAMP,
@@ -62,7 +62,8 @@ static void test_lamps_appear_where_they_are_projected(void **unused)
         facet_camera_render(&frame.rgb[0][0][0], &camera, venue, &shot, NULL);
         double area = centroid(&found_u, &found_v, &frame, 0);
         double radius = 160.0 * 0.1 / range; // pixels, in the middle of the picture
-        assert_true(area > 2.0 * radius * radius && area < 8.0 * radius * radius);
+        assert_true(area > 2.0 * radius * radius);
+        assert_true(area < 8.0 * radius * radius);
         assert_near(found_u, u, 0.12);
         assert_near(found_v, v, 0.12);
         seen++;
@@ -72,7 +73,7 @@ static void test_lamps_appear_where_they_are_projected(void **unused)
 }
 
 // An edge across a pixel shows as a share of its light: more rays find it more finely.
-static void test_edges_are_smoothed(void **unused)
+static void edges_are_smoothed(void **unused)
 {
     (void)unused;
     FacetVenue *venue =
@@ -100,7 +101,7 @@ static void test_edges_are_smoothed(void **unused)
 }
 
 // A pose at a gate: the right distance and side, and the gate's centre straight ahead.
-static void test_standing_at_a_gate(void **unused)
+static void standing_at_a_gate(void **unused)
 {
     (void)unused;
     FacetCamera camera = facet_camera_default();
@@ -124,10 +125,10 @@ static void test_standing_at_a_gate(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_projection_by_hand),
-        cmocka_unit_test(test_lamps_appear_where_they_are_projected),
-        cmocka_unit_test(test_edges_are_smoothed),
-        cmocka_unit_test(test_standing_at_a_gate),
+        cmocka_unit_test(projection_by_hand),
+        cmocka_unit_test(lamps_appear_where_they_are_projected),
+        cmocka_unit_test(edges_are_smoothed),
+        cmocka_unit_test(standing_at_a_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,12 +18,15 @@ static double light_at(const FacetCamera *camera, const FacetCameraShot *shot, F
 {
     double u, v;
     assert_true(facet_camera_project(&u, &v, camera, shot->pos_world, shot->attitude, point));
-    assert_true(u >= 0.0 && u < 320.0 && v >= 0.0 && v < 240.0);
+    assert_true(u >= 0.0);
+    assert_true(u < 320.0);
+    assert_true(v >= 0.0);
+    assert_true(v < 240.0);
     return light_of(frame.rgb[(int)v][(int)u][c]);
 }
 
 // color (above + sun cos) on flat ground; nothing but the sky above it.
-static void test_ground_in_the_sun(void **unused)
+static void ground_in_the_sun(void **unused)
 {
     (void)unused;
     FacetVenue *venue = scene_make("{\"zenith\": [0.5, 0.5, 0.5], \"horizon\": [0.5, 0.5, 0.5]}",
@@ -50,7 +53,7 @@ static void test_ground_in_the_sun(void **unused)
 }
 
 // A roof at 3 m under a sun at 45 degrees: its shadow is where the corner's rays meet the ground.
-static void test_a_roof_casts_its_shadow(void **unused)
+static void a_roof_casts_its_shadow(void **unused)
 {
     (void)unused;
     for (int soft = 0; soft < 2; soft++) {
@@ -89,7 +92,7 @@ static void test_a_roof_casts_its_shadow(void **unused)
 
 // Things farther than the sun's reach cast no shadow, and neither does anything on what is marked
 // as unshaded.
-static void test_shadows_that_are_left_out(void **unused)
+static void shadows_that_are_left_out(void **unused)
 {
     (void)unused;
     static const char *const reach[] = {"5", "2", "5"};
@@ -118,7 +121,7 @@ static void test_shadows_that_are_left_out(void **unused)
 }
 
 // A mirror on the ground shows a lamp where its image below the ground is projected.
-static void test_a_mirror_shows_the_mirrored_point(void **unused)
+static void a_mirror_shows_the_mirrored_point(void **unused)
 {
     (void)unused;
     FacetVenue *venue = scene_make(
@@ -148,7 +151,7 @@ static void test_a_mirror_shows_the_mirrored_point(void **unused)
     " \"scale\": 1, \"depth\": 1, \"wave_height\": " height ", \"wave_length\": 1}"
 
 // Still water over a black floor under a white sky gives back Fresnel's share, by Schlick.
-static void test_still_water_mirrors_by_the_angle(void **unused)
+static void still_water_mirrors_by_the_angle(void **unused)
 {
     (void)unused;
     FacetVenue *venue =
@@ -174,7 +177,7 @@ static void test_still_water_mirrors_by_the_angle(void **unused)
 }
 
 // Waves break the mirror image, move with time, and come back to the same picture at the same time.
-static void test_waves_move(void **unused)
+static void waves_move(void **unused)
 {
     (void)unused;
     FacetVenue *venue =
@@ -203,7 +206,7 @@ static void test_waves_move(void **unused)
 }
 
 // Half of what is seen at the haze's distance is haze.
-static void test_haze(void **unused)
+static void half_is_haze_at_its_distance(void **unused)
 {
     (void)unused;
     FacetVenue *venue =
@@ -223,13 +226,13 @@ static void test_haze(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ground_in_the_sun),
-        cmocka_unit_test(test_a_roof_casts_its_shadow),
-        cmocka_unit_test(test_shadows_that_are_left_out),
-        cmocka_unit_test(test_a_mirror_shows_the_mirrored_point),
-        cmocka_unit_test(test_still_water_mirrors_by_the_angle),
-        cmocka_unit_test(test_waves_move),
-        cmocka_unit_test(test_haze),
+        cmocka_unit_test(ground_in_the_sun),
+        cmocka_unit_test(a_roof_casts_its_shadow),
+        cmocka_unit_test(shadows_that_are_left_out),
+        cmocka_unit_test(a_mirror_shows_the_mirrored_point),
+        cmocka_unit_test(still_water_mirrors_by_the_angle),
+        cmocka_unit_test(waves_move),
+        cmocka_unit_test(half_is_haze_at_its_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

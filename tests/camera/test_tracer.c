@@ -27,7 +27,7 @@ static Lanes facing(const Hits *hits, const Rays *rays)
 }
 
 // Every ray in a hall of boxes, plates and drums meets the same surface at the same distance.
-static void test_rays_meet_the_same_surfaces(void **unused)
+static void rays_meet_the_same_surfaces(void **unused)
 {
     (void)unused;
     enum { ROUNDS = 40 };
@@ -73,7 +73,7 @@ static void test_rays_meet_the_same_surfaces(void **unused)
     facet_venue_destroy(venue);
 }
 
-static void test_frames_look_the_same(void **unused)
+static void frames_look_the_same(void **unused)
 {
     (void)unused;
     enum { WIDTH = 28, HEIGHT = 20, PIXELS = WIDTH * HEIGHT };
@@ -102,7 +102,7 @@ static void test_frames_look_the_same(void **unused)
 }
 
 // The distance to the nearest surface is the same as by trying all, and is known on a box.
-static void test_distances(void **unused)
+static void distances_are_those_by_trying_all(void **unused)
 {
     (void)unused;
     FacetVenue *venue;
@@ -132,9 +132,9 @@ static void test_distances(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rays_meet_the_same_surfaces),
-        cmocka_unit_test(test_frames_look_the_same),
-        cmocka_unit_test(test_distances),
+        cmocka_unit_test(rays_meet_the_same_surfaces),
+        cmocka_unit_test(frames_look_the_same),
+        cmocka_unit_test(distances_are_those_by_trying_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "math/geometry.h"
 #include "scenes.h"
 
-static void test_the_shipped_venues(void **unused)
+static void the_shipped_venues(void **unused)
 {
     (void)unused;
     FacetVenueNames names;
@@ -37,7 +37,7 @@ static bool near_a_gate(const FacetVenue *venue, FacetVec3 from, FacetVec3 to, i
 
 // Wherever a vehicle may start, nothing but other gates is on its way to the gate's opening, and
 // the frame is solid.
-static void test_approaches_are_free(void **unused)
+static void approaches_are_free(void **unused)
 {
     (void)unused;
     FacetVenueNames names;
@@ -68,7 +68,7 @@ static void test_approaches_are_free(void **unused)
 }
 
 // A surface is met by exactly one of two segments that follow each other, wherever they are split.
-static void test_segments_leave_no_gap(void **unused)
+static void segments_leave_no_gap(void **unused)
 {
     (void)unused;
     FacetVenue *venue;
@@ -83,7 +83,7 @@ static void test_segments_leave_no_gap(void **unused)
     facet_venue_destroy(venue);
 }
 
-static void test_names_that_are_not_known(void **unused)
+static void names_that_are_not_known(void **unused)
 {
     (void)unused;
     FacetVenue *venue;
@@ -116,16 +116,16 @@ static void test_names_that_are_not_known(void **unused)
 
 static void refuse(const char *common, const char *scene, const char *words)
 {
-    SceneFolder folder = scene_folder(common, scene);
+    Scratch folder = scene_folder(common, scene);
     FacetVenue *venue;
     char expected[300];
-    snprintf(expected, sizeof expected, "%s/venues/%s", folder.courses, words);
-    assert_refused(facet_venue_load(&venue, folder.courses, "scene"), expected);
+    snprintf(expected, sizeof expected, "%s/venues/%s", folder.folder, words);
+    assert_refused(facet_venue_load(&venue, folder.folder, "scene"), expected);
     assert_null(venue);
-    scene_folder_remove(&folder);
+    scratch_end(&folder);
 }
 
-static void test_wrong_venue_files(void **unused)
+static void wrong_venue_files(void **unused)
 {
     (void)unused;
     static const struct {
@@ -174,7 +174,7 @@ static void test_wrong_venue_files(void **unused)
         refuse(FAR_GATE, cases[i].text, cases[i].words);
 }
 
-static void test_wrong_common_files(void **unused)
+static void wrong_common_files(void **unused)
 {
     (void)unused;
     const char *scene = OBJECTS("");
@@ -195,12 +195,9 @@ static void test_wrong_common_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_shipped_venues),
-        cmocka_unit_test(test_approaches_are_free),
-        cmocka_unit_test(test_segments_leave_no_gap),
-        cmocka_unit_test(test_names_that_are_not_known),
-        cmocka_unit_test(test_wrong_venue_files),
-        cmocka_unit_test(test_wrong_common_files),
+        cmocka_unit_test(the_shipped_venues),    cmocka_unit_test(approaches_are_free),
+        cmocka_unit_test(segments_leave_no_gap), cmocka_unit_test(names_that_are_not_known),
+        cmocka_unit_test(wrong_venue_files),     cmocka_unit_test(wrong_common_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static void a_straight_flight_contracts_as_its_gains_say(void **unused)
     assert_less(loop.gain_seen, loop.gain_bound);
     assert_less(loop.gust_seen, loop.gust_bound);
     assert_less(loop.lambda_worst, loop.constants.lambda * 1.05);
-    assert_true(loop.gust_seen > 1e-3 && loop.gain_seen > 0.1);
+    assert_true(loop.gust_seen > 1e-3);
+    assert_true(loop.gain_seen > 0.1);
     normalizer_destroy(units);
     facet_race_close(race);
 }
@@ -92,7 +93,8 @@ static void threads_change_nothing(void **unused)
     assert_ok(closed_loop_measure(&loops[1], three, task, chunk, units, &options));
     assert_true(loops[0].constants.lambda == loops[1].constants.lambda);
     assert_true(loops[0].constants.b_kappa == loops[1].constants.b_kappa);
-    assert_true(loops[0].constants.w == loops[1].constants.w && loops[0].gain == loops[1].gain);
+    assert_true(loops[0].constants.w == loops[1].constants.w);
+    assert_true(loops[0].gain == loops[1].gain);
     assert_near(loops[0].constants.w, 0.0, 1e-6); // still air
     assert_true(loops[0].lambda_fit == loops[1].lambda_fit);
     assert_true(loops[0].gain_seen == loops[1].gain_seen);

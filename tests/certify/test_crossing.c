@@ -73,7 +73,8 @@ static void slopes_agree_with_flights_of_another_step(void **unused)
         assert_ok(crossings_fly(&behind, race, task, moved));
         crossing_predict(predicted, &sensitivity, change);
         for (int g = 0; g < sensitivity.gates; g++) {
-            assert_true(ahead.gate[g].crossed && crossing_has_slope(&sensitivity.gate[g]));
+            assert_true(ahead.gate[g].crossed);
+            assert_true(crossing_has_slope(&sensitivity.gate[g]));
             for (int i = 0; i < 2; i++) {
                 double flown = 0.5 * (ahead.gate[g].at[i] - behind.gate[g].at[i]);
                 squares[0] += pow(flown - predicted[g][i], 2);
@@ -90,7 +91,8 @@ static void slopes_agree_with_flights_of_another_step(void **unused)
     assert_ok(crossing_check(&check, &sensitivity, race, task, chunk, units, changes, 8));
     assert_int_equal(check.compared + check.lost, 8 * sensitivity.gates);
     assert_less(check.relative, 0.3);
-    assert_true(check.gap_max <= check.shift_max && check.gap_mean > 0.0);
+    assert_true(check.gap_max <= check.shift_max);
+    assert_true(check.gap_mean > 0.0);
     normalizer_destroy(units);
     facet_race_close(race);
 }
@@ -111,7 +113,8 @@ static void threads_change_nothing(void **unused)
     assert_ok(crossing_disturbance(gusts[0], one, task, chunk, 0.5, 7, 3));
     assert_ok(crossing_disturbance(gusts[1], three, task, chunk, 0.5, 7, 3));
     assert_memory_equal(gusts[0], gusts[1], sizeof gusts[0]);
-    assert_true(gusts[0][1] > 1e-3 && gusts[0][1] < 0.5);
+    assert_true(gusts[0][1] > 1e-3);
+    assert_true(gusts[0][1] < 0.5);
     assert_ok(crossing_disturbance(gusts[0], one, task, chunk, 0.0, 3, 3));
     assert_near(gusts[0][0], 0.0, 0.0);
     normalizer_destroy(units);
@@ -137,7 +140,8 @@ static void a_gate_that_is_not_crossed_is_data(void **unused)
     CrossingRadius radius[FACET_TRACK_GATES_MAX];
     double *m = calloc(PLAN_SIZE * PLAN_SIZE, sizeof *m), shift[FACET_TRACK_GATES_MAX][2];
     crossing_radius(radius, &sensitivity, &c2, m, &eps, 1);
-    assert_true(isinf(radius[1].radius) && isinf(radius[1].reach));
+    assert_true(isinf(radius[1].radius));
+    assert_true(isinf(radius[1].reach));
     assert_false(crossing_certified(&sensitivity, 1, 0.0, 0.0));
     crossing_predict(shift, &sensitivity, m);
     assert_true(isnan(shift[1][0]));
@@ -234,7 +238,8 @@ static void the_radius_is_that_of_explicit_products(void **unused)
     }
     m[SQUARE + 7] = INFINITY;
     crossing_radius(radius, &sensitivity, c2, m, eps, STEPS);
-    assert_true(isinf(radius[0].radius) && isinf(radius[0].reach));
+    assert_true(isinf(radius[0].radius));
+    assert_true(isinf(radius[0].reach));
     free(m), free(phi), free(next), free(scratch), free(d_eps);
 }
 

@@ -29,10 +29,12 @@ static void spreads_are_ordered_and_threads_change_nothing(void **state)
     const FacetCertifySpread *spreads[] = {&one.eps_d, &one.lipschitz[0], &one.lipschitz[1],
                                            &one.joint};
     for (int i = 0; i < 4; i++) {
-        assert_true(spreads[i]->mean > 0.0 && spreads[i]->mean < spreads[i]->p95);
+        assert_true(spreads[i]->mean > 0.0);
+        assert_true(spreads[i]->mean < spreads[i]->p95);
         assert_true(spreads[i]->p95 < spreads[i]->max);
     }
-    assert_true(one.eps_d.mean == three.eps_d.mean && one.joint.max == three.joint.max);
+    assert_true(one.eps_d.mean == three.eps_d.mean);
+    assert_true(one.joint.max == three.joint.max);
     assert_true(one.lipschitz[1].p95 == three.lipschitz[1].p95);
     int count = 0;
     for (int i = 0; i < FACET_CERTIFY_LEVELS; i++) count += one.levels[i].count;

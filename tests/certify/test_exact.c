@@ -11,7 +11,7 @@ static FacetPolicy *policy;
 
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     static const char *const held_out[] = {"straight/large"};
     FacetDemoOptions demos = facet_demo_defaults();
@@ -32,7 +32,7 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 static bool see(void *context, const FacetProgressEvent *event)
@@ -60,7 +60,9 @@ static void the_product_of_the_course_obeys_the_theorem(void **state)
     assert_int_equal(report->tasks, 4);
     assert_int_equal(report->states, 12);
     assert_int_equal(report->level_count, 10);
-    assert_true(report->holds && report->max_gap <= report->bound && report->max_gap > 0.0);
+    assert_true(report->holds);
+    assert_true(report->max_gap <= report->bound);
+    assert_true(report->max_gap > 0.0);
     assert_true(report->points >= 120);
     for (int k = 1; k < 10; k++) assert_true(report->levels[k].sigma < report->levels[k - 1].sigma);
     exact_products_free(&products);
@@ -75,7 +77,8 @@ static void exact_plans_of_training_tasks_are_the_experts(void **state)
     assert_int_equal(count, 4);
     for (int i = 0; i < count; i++) {
         held_out += plans[i].held_out;
-        assert_true(isfinite(plans[i].network.position) && plans[i].network.position > 0.0);
+        assert_true(isfinite(plans[i].network.position));
+        assert_true(plans[i].network.position > 0.0);
         assert_less(plans[i].nearest_error.position,
                     0.05); // whatever it plans, it knows from there
         if (plans[i].held_out) continue;

@@ -246,14 +246,16 @@ static void check_level(const InteractionLevel *level, const Toy *toy, const dou
                         const int *index, double alpha_bar)
 {
     double gap = 0.0;
-    assert_true(isfinite(level->bound) && level->max_gap <= level->bound);
+    assert_true(isfinite(level->bound));
+    assert_true(level->max_gap <= level->bound);
     assert_near(level->bound, 2.0 * sqrt(level->g * level->m), 1e-12 * level->bound);
     assert_true(level->length >= 2.0 * sqrt(level->g / level->m));
     for (int i = 0; i < STATES; i++) {
         const double *a = states + i * SIZE;
         Interaction seen = interaction_at(NULL, toy->mixture, index[i], a, alpha_bar);
         gap = fmax(gap, seen.gap);
-        assert_true(fabs(seen.g) <= level->g && seen.curvature <= level->m);
+        assert_true(fabs(seen.g) <= level->g);
+        assert_true(seen.curvature <= level->m);
         if (seen.gap < 1e-9) continue;
         for (int step = 1; step <= 40; step++)
             assert_true(g_along(toy, index[i], a, alpha_bar, level->length * step / 40.0) <=
@@ -278,10 +280,12 @@ static void the_theorem_holds_at_sampled_points(void **state)
                                       STATES, one, NULL));
         assert_ok(interaction_measure(&again, toy.mixture, states, alpha_bars, LEVELS, index,
                                       STATES, two, NULL));
-        assert_true(report.holds && report.max_gap <= report.bound);
+        assert_true(report.holds);
+        assert_true(report.max_gap <= report.bound);
         for (int k = 0; k < LEVELS; k++)
             check_level(&report.levels[k], &toy, states + k * STATES * SIZE, index, alpha_bars[k]);
-        assert_true(report.worst_ratio > 0.05 && report.worst_ratio <= 1.0); // it is no empty bound
+        assert_true(report.worst_ratio > 0.05);
+        assert_true(report.worst_ratio <= 1.0); // it is no empty bound
         assert_memory_equal(report.levels, again.levels, LEVELS * sizeof *report.levels);
         interaction_report_free(&report);
         interaction_report_free(&again);

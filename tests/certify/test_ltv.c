@@ -78,7 +78,8 @@ static void long_chains_neither_overflow_nor_vanish(void **state)
     assert_true(isnan(bound.value));
     int last = LONG - 1;
     while (log_norm[last + 1] < 709.0) last--;
-    assert_true(bound.step <= last && bound.step >= last - 1);
+    assert_true(bound.step <= last);
+    assert_true(bound.step >= last - 1);
     bound = ltv_bound(step, small, LONG);
     assert_int_equal(bound.step, -1);
     assert_near(bound.value, 0.5, 2e-3);
@@ -95,14 +96,18 @@ static void the_step_that_is_not_finite_is_named(void **state)
     random_maps(m, STEPS, 1.0);
     m[6 * N * N + 5] = NAN;
     ltv_log_norms(log_norm, m, scratch, STEPS, N);
-    assert_true(isfinite(log_norm[7]) && isnan(log_norm[6]) && isnan(log_norm[0]));
+    assert_true(isfinite(log_norm[7]));
+    assert_true(isnan(log_norm[6]));
+    assert_true(isnan(log_norm[0]));
     FacetCertifyBound bound = ltv_bound(step, log_norm, STEPS); // step 5 needs Phi from 6 on
-    assert_true(bound.step == 5 && isnan(bound.value));
+    assert_true(bound.step == 5);
+    assert_true(isnan(bound.value));
     // A map of zero ends the chain: nothing before it matters.
     random_maps(m, STEPS, 1.0);
     memset(m + 6 * N * N, 0, N * N * sizeof *m);
     ltv_log_norms(log_norm, m, scratch, STEPS, N);
-    assert_true(isinf(log_norm[6]) && isinf(log_norm[0]));
+    assert_true(isinf(log_norm[6]));
+    assert_true(isinf(log_norm[0]));
     bound = ltv_bound(step, log_norm, STEPS);
     double sum = 0.0;
     for (int k = 6; k < STEPS; k++) sum += exp(log_norm[k + 1]);

@@ -194,10 +194,14 @@ static void a_frame_decides_at_any_number_of_threads(void **state)
             assert_ok(facet_certifier_look(certifier, f.frame));
             assert_ok(facet_certifier_plan(&c, certifier, f.task, 1, NULL));
             if (threads == 1) first[i] = c;
-            assert_true(c.ltv.value == first[i].ltv.value && c.ltv.step == -1);
-            assert_true(c.path.value == first[i].path.value && c.eps_s == first[i].eps_s);
-            assert_true(c.linear == first[i].linear && c.actual == first[i].actual);
-            assert_true(c.linear <= c.path.value && c.path.value <= c.ltv.value * c.eps_s);
+            assert_true(c.ltv.value == first[i].ltv.value);
+            assert_true(c.ltv.step == -1);
+            assert_true(c.path.value == first[i].path.value);
+            assert_true(c.eps_s == first[i].eps_s);
+            assert_true(c.linear == first[i].linear);
+            assert_true(c.actual == first[i].actual);
+            assert_true(c.linear <= c.path.value);
+            assert_true(c.path.value <= c.ltv.value * c.eps_s);
         }
         facet_certifier_destroy(certifier);
         teardown(&f);
@@ -233,7 +237,8 @@ static void the_bound_of_a_row_is_below_that_of_the_plan(void **state)
         FacetCertifyBound bound = facet_certifier_row_bound(certifier, row);
         double moved = hypot(e[row * D], e[row * D + 1]);
         assert_int_equal(bound.step, -1);
-        assert_true(moved <= bound.value && bound.value < c.path.value);
+        assert_true(moved <= bound.value);
+        assert_true(bound.value < c.path.value);
     }
     facet_certifier_destroy(certifier);
     teardown(&f);

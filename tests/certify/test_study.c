@@ -16,7 +16,7 @@ static FacetCourseTask tasks[4];
 
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
@@ -35,7 +35,7 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 // Gates take hundreds of flights, so there is one task.
@@ -114,8 +114,10 @@ static void a_study_goes_on_where_it_stopped(void **state)
         const CertifyRecord *record = certify_study_record(&rest, tasks[0], jobs[i][0], jobs[i][1]);
         assert_non_null(record);
         FacetPlanCertificate plan = plan_of(jobs[i][0], options.seed + (uint64_t)jobs[i][1]);
-        assert_true(record->plan.ltv.value == plan.ltv.value && record->plan.ltv.step == -1);
-        assert_true(record->plan.eps_s == plan.eps_s && record->plan.linear == plan.linear);
+        assert_true(record->plan.ltv.value == plan.ltv.value);
+        assert_true(record->plan.ltv.step == -1);
+        assert_true(record->plan.eps_s == plan.eps_s);
+        assert_true(record->plan.linear == plan.linear);
         if (i > 0) assert_int_equal(record->gate_count, 0); // only the first seed's plan has them
     }
     certify_study_free(&first);

@@ -25,7 +25,7 @@ static FacetControlPreset race(void)
 
 // ---- Sine and cosine --------------------------------------------------------------------------
 
-static void test_sincos(void **unused)
+static void sines_and_cosines_agree(void **unused)
 {
     (void)unused;
     for (int i = -4000; i <= 4000; i += BATCH_LANES) {
@@ -79,7 +79,7 @@ static void check_control(const FacetQuadState states[BATCH_LANES],
     }
 }
 
-static void test_controller_in_any_attitude(void **unused)
+static void controller_in_any_attitude(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(21, 0);
@@ -102,7 +102,7 @@ static void test_controller_in_any_attitude(void **unused)
 }
 
 // Every guard of the law: no force wanted, force along the heading, a half turn away.
-static void test_controller_guards(void **unused)
+static void controller_guards(void **unused)
 {
     (void)unused;
     double gravity = facet_quad_params_default().gravity;
@@ -161,7 +161,8 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
     FacetControlPreset preset = race();
     CarrotLanes *carrots = malloc(sizeof *carrots);
     FacetReference *plans = malloc(BATCH_LANES * sizeof *plans);
-    assert_true(carrots && plans);
+    assert_true(carrots);
+    assert_true(plans);
     FacetRng rng = rng_make(seed, 0);
     double phases[BATCH_LANES];
     FacetVec3 x[BATCH_LANES];
@@ -218,19 +219,19 @@ static void check_carrot(double offset, double least_progress, uint64_t seed)
     free(plans);
 }
 
-static void test_carrot_near_the_plan(void **unused)
+static void carrot_near_the_plan(void **unused)
 {
     (void)unused;
     check_carrot(0.05, 0.95, 22);
 }
 
-static void test_carrot_off_the_plan(void **unused)
+static void carrot_off_the_plan(void **unused)
 {
     (void)unused;
     check_carrot(0.4, 0.95, 23);
 }
 
-static void test_carrot_far_off_the_plan(void **unused)
+static void carrot_far_off_the_plan(void **unused)
 {
     (void)unused;
     check_carrot(1.5, 0.1, 24);
@@ -239,12 +240,9 @@ static void test_carrot_far_off_the_plan(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sincos),
-        cmocka_unit_test(test_controller_in_any_attitude),
-        cmocka_unit_test(test_controller_guards),
-        cmocka_unit_test(test_carrot_near_the_plan),
-        cmocka_unit_test(test_carrot_off_the_plan),
-        cmocka_unit_test(test_carrot_far_off_the_plan),
+        cmocka_unit_test(sines_and_cosines_agree), cmocka_unit_test(controller_in_any_attitude),
+        cmocka_unit_test(controller_guards),       cmocka_unit_test(carrot_near_the_plan),
+        cmocka_unit_test(carrot_off_the_plan),     cmocka_unit_test(carrot_far_off_the_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

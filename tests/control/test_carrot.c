@@ -42,7 +42,7 @@ static FacetVec3 at_arc(const FacetReference *reference, double arc)
     return vec3_lerp(reference->pos[i], reference->pos[i + 1], clamp(t, 0.0, 1.0));
 }
 
-static void test_progress_is_monotone(void **unused)
+static void progress_is_monotone(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -57,7 +57,9 @@ static void test_progress_is_monotone(void **unused)
         FacetSetpoint to = facet_carrot_advance(&carrot, &preset.carrot, &reference, x);
         assert_true(carrot.arc >= last);
         assert_between(carrot.arc, 0.0, facet_reference_length(&reference));
-        assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
+        assert_true(vec3_finite(to.pos));
+        assert_true(vec3_finite(to.vel));
+        assert_true(vec3_finite(to.acc));
         // The arc lies on the segment it says, and the distance is that of the point there.
         assert_between(carrot.arc, reference.arc[carrot.segment] - 1e-9,
                        reference.arc[carrot.segment + 1] + 1e-9);
@@ -68,7 +70,7 @@ static void test_progress_is_monotone(void **unused)
 }
 
 // The nearest point against a search by brute force, over the window ahead.
-static void test_nearest_point_against_brute_force(void **unused)
+static void nearest_point_against_brute_force(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -92,7 +94,7 @@ static void test_nearest_point_against_brute_force(void **unused)
 }
 
 // Located afresh among all points of a range, not only ahead of where it was.
-static void test_locate_within_a_range(void **unused)
+static void locate_within_a_range(void **unused)
 {
     (void)unused;
     FacetReference reference = straight(vec3(0, 0, 2), vec3(20, 0, 2), 3.0);
@@ -117,7 +119,7 @@ static void test_locate_within_a_range(void **unused)
 
 // On a straight line the carrot's lead is taken out: the setpoint stands beside the vehicle and
 // moves at the reference's velocity, so that nothing speeds it up.
-static void test_setpoint_on_a_straight_line(void **unused)
+static void setpoint_on_a_straight_line(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -136,7 +138,7 @@ static void test_setpoint_on_a_straight_line(void **unused)
 
 // Before a right-angled corner the setpoint moves sideways by what the carrot has gone round it:
 // its look-ahead less the way to the corner.
-static void test_look_ahead_is_clamped(void **unused)
+static void look_ahead_is_clamped(void **unused)
 {
     (void)unused;
     const FacetCarrotParams params = {
@@ -181,7 +183,7 @@ static void chase(FacetQuadState *state, FacetCarrot *carrot, const FacetQuadMod
 }
 
 // From a wrong speed and place, the vehicle settles on the line at the reference's speed.
-static void test_no_speed_bias_on_a_straight_line(void **unused)
+static void no_speed_bias_on_a_straight_line(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -204,7 +206,7 @@ static void test_no_speed_bias_on_a_straight_line(void **unused)
 }
 
 // On a circle it settles inside by L^2/(2R), the depth of the carrot's own chord.
-static void test_cut_of_a_circle(void **unused)
+static void cut_of_a_circle(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -238,7 +240,7 @@ static void test_cut_of_a_circle(void **unused)
 
 // Two rounds, the second 0.3 m outside of the first. Flown along a line nearer to the second, the
 // progress stays in the first round; with a window as long as the path it would jump.
-static void test_window_keeps_it_from_a_later_pass(void **unused)
+static void window_keeps_it_from_a_later_pass(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -262,7 +264,7 @@ static void test_window_keeps_it_from_a_later_pass(void **unused)
     assert_less(arcs[0] + 15.0, arcs[1]); // the test can tell: without a window it does jump
 }
 
-static void test_end_of_the_path(void **unused)
+static void end_of_the_path(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -281,7 +283,7 @@ static void test_end_of_the_path(void **unused)
 }
 
 // Repeated keypoints make segments without length; the progress gets across them.
-static void test_repeated_keypoints_do_not_stop_it(void **unused)
+static void repeated_keypoints_do_not_stop_it(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -303,7 +305,7 @@ static void test_repeated_keypoints_do_not_stop_it(void **unused)
 }
 
 // A plan of no speed is a place to go to slowly, not a division by zero.
-static void test_plan_without_speed(void **unused)
+static void plan_without_speed(void **unused)
 {
     (void)unused;
     FacetControlPreset preset = race_preset();
@@ -311,24 +313,26 @@ static void test_plan_without_speed(void **unused)
     FacetCarrot carrot = {0};
     FacetSetpoint to =
         facet_carrot_advance(&carrot, &preset.carrot, &reference, vec3(1.0, 0.0, 2.0));
-    assert_true(vec3_finite(to.pos) && vec3_finite(to.vel) && vec3_finite(to.acc));
+    assert_true(vec3_finite(to.pos));
+    assert_true(vec3_finite(to.vel));
+    assert_true(vec3_finite(to.acc));
     assert_vec3_near(to.vel, vec3(0, 0, 0), 0.0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progress_is_monotone),
-        cmocka_unit_test(test_nearest_point_against_brute_force),
-        cmocka_unit_test(test_locate_within_a_range),
-        cmocka_unit_test(test_setpoint_on_a_straight_line),
-        cmocka_unit_test(test_look_ahead_is_clamped),
-        cmocka_unit_test(test_no_speed_bias_on_a_straight_line),
-        cmocka_unit_test(test_cut_of_a_circle),
-        cmocka_unit_test(test_window_keeps_it_from_a_later_pass),
-        cmocka_unit_test(test_end_of_the_path),
-        cmocka_unit_test(test_repeated_keypoints_do_not_stop_it),
-        cmocka_unit_test(test_plan_without_speed),
+        cmocka_unit_test(progress_is_monotone),
+        cmocka_unit_test(nearest_point_against_brute_force),
+        cmocka_unit_test(locate_within_a_range),
+        cmocka_unit_test(setpoint_on_a_straight_line),
+        cmocka_unit_test(look_ahead_is_clamped),
+        cmocka_unit_test(no_speed_bias_on_a_straight_line),
+        cmocka_unit_test(cut_of_a_circle),
+        cmocka_unit_test(window_keeps_it_from_a_later_pass),
+        cmocka_unit_test(end_of_the_path),
+        cmocka_unit_test(repeated_keypoints_do_not_stop_it),
+        cmocka_unit_test(plan_without_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,14 +22,17 @@ static void straight_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetVec3
 
 static void assert_reference_finite(const FacetReference *reference)
 {
-    for (int i = 0; i <= LAST; i++)
-        assert_true(vec3_finite(reference->pos[i]) && vec3_finite(reference->vel[i]) &&
-                    vec3_finite(reference->acc[i]) && isfinite(reference->yaw[i]) &&
-                    isfinite(reference->arc[i]));
+    for (int i = 0; i <= LAST; i++) {
+        assert_true(vec3_finite(reference->pos[i]));
+        assert_true(vec3_finite(reference->vel[i]));
+        assert_true(vec3_finite(reference->acc[i]));
+        assert_true(isfinite(reference->yaw[i]));
+        assert_true(isfinite(reference->arc[i]));
+    }
 }
 
 // Waypoint i stands at 31 i / 255 keypoints: on the ends exactly, on a straight line between.
-static void test_interpolation_is_linear_between_keypoints(void **unused)
+static void interpolation_is_linear_between_keypoints(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(1, 0);
@@ -64,7 +67,7 @@ static void test_interpolation_is_linear_between_keypoints(void **unused)
     assert_near(facet_reference_length(&reference), arc, 1e-12);
 }
 
-static void test_straight_line(void **unused)
+static void straight_line(void **unused)
 {
     (void)unused;
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
@@ -84,7 +87,7 @@ static void test_straight_line(void **unused)
 }
 
 // Faster along a line: acc = speed d(speed)/ds along it.
-static void test_acceleration_along_a_line(void **unused)
+static void acceleration_along_a_line(void **unused)
 {
     (void)unused;
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
@@ -100,7 +103,7 @@ static void test_acceleration_along_a_line(void **unused)
 }
 
 // Round a circle and a half: yaw turns on without a jump, acc points to the centre with v^2/R.
-static void test_loop(void **unused)
+static void a_circle_and_a_half_is_followed(void **unused)
 {
     (void)unused;
     const double radius = 3.0, speed = 2.0, turn = 3.0 * FACET_PI;
@@ -132,7 +135,7 @@ static void test_loop(void **unused)
 }
 
 // Where the path is vertical the heading stays as it was, and the velocity points up.
-static void test_vertical_stretch_keeps_the_heading(void **unused)
+static void vertical_stretch_keeps_the_heading(void **unused)
 {
     (void)unused;
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
@@ -149,7 +152,7 @@ static void test_vertical_stretch_keeps_the_heading(void **unused)
 
 // A path that begins with a climb heads where it goes afterwards, whatever the rounding errors of
 // the climb say.
-static void test_vertical_start_heads_where_the_path_goes(void **unused)
+static void vertical_start_heads_where_the_path_goes(void **unused)
 {
     (void)unused;
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
@@ -169,7 +172,7 @@ static void test_vertical_start_heads_where_the_path_goes(void **unused)
     assert_reference_finite(&reference);
 }
 
-static void test_repeated_keypoints(void **unused)
+static void repeated_keypoints(void **unused)
 {
     (void)unused;
     // Repeats at the start, in the middle and at the end.
@@ -189,7 +192,7 @@ static void test_repeated_keypoints(void **unused)
     }
 }
 
-static void test_refusals(void **unused)
+static void bad_values_are_refused(void **unused)
 {
     (void)unused;
     FacetReference reference;
@@ -214,7 +217,7 @@ static void test_refusals(void **unused)
 }
 
 // A speed below zero counts as zero, and changes nothing but the speeds.
-static void test_negative_speed_counts_as_zero(void **unused)
+static void negative_speed_counts_as_zero(void **unused)
 {
     (void)unused;
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
@@ -229,7 +232,7 @@ static void test_negative_speed_counts_as_zero(void **unused)
 }
 
 // A plan that stands still has a duration all the same.
-static void test_duration_of_a_slow_plan(void **unused)
+static void duration_of_a_slow_plan(void **unused)
 {
     (void)unused;
     FacetReference reference;
@@ -243,16 +246,16 @@ static void test_duration_of_a_slow_plan(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interpolation_is_linear_between_keypoints),
-        cmocka_unit_test(test_straight_line),
-        cmocka_unit_test(test_acceleration_along_a_line),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_vertical_stretch_keeps_the_heading),
-        cmocka_unit_test(test_vertical_start_heads_where_the_path_goes),
-        cmocka_unit_test(test_repeated_keypoints),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_negative_speed_counts_as_zero),
-        cmocka_unit_test(test_duration_of_a_slow_plan),
+        cmocka_unit_test(interpolation_is_linear_between_keypoints),
+        cmocka_unit_test(straight_line),
+        cmocka_unit_test(acceleration_along_a_line),
+        cmocka_unit_test(a_circle_and_a_half_is_followed),
+        cmocka_unit_test(vertical_stretch_keeps_the_heading),
+        cmocka_unit_test(vertical_start_heads_where_the_path_goes),
+        cmocka_unit_test(repeated_keypoints),
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(negative_speed_counts_as_zero),
+        cmocka_unit_test(duration_of_a_slow_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static FacetSe3Output step_towards(FacetQuadState *state, const FacetQuadModel *
 
 // ---- Hover ------------------------------------------------------------------------------------
 
-static void test_hover_is_kept(void **unused)
+static void hover_is_kept(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -43,7 +43,7 @@ static void test_hover_is_kept(void **unused)
 }
 
 // From a place and a heading nearby, with the motors' lag and drag.
-static void test_hover_is_reached(void **unused)
+static void hover_is_reached(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -134,7 +134,7 @@ static double tracking_error(double step, bool acceleration, bool higher)
     return worst;
 }
 
-static void test_smooth_trajectory_is_tracked(void **unused)
+static void smooth_trajectory_is_tracked(void **unused)
 {
     (void)unused;
     double at_600 = tracking_error(1.0 / 600.0, true, true);
@@ -147,7 +147,7 @@ static void test_smooth_trajectory_is_tracked(void **unused)
     assert_between(at_1200 / at_2400, 1.8, 2.2);
 }
 
-static void test_feed_forward_matters(void **unused)
+static void feed_forward_matters(void **unused)
 {
     (void)unused;
     double full = tracking_error(1.0 / 600.0, true, true);
@@ -160,7 +160,7 @@ static void test_feed_forward_matters(void **unused)
 }
 
 // Drag is balanced: at a steady speed nothing is left over, in any direction and heading.
-static void test_cruise_with_drag_has_no_standing_error(void **unused)
+static void cruise_with_drag_has_no_standing_error(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -201,7 +201,7 @@ static double recover(FacetQuadState state, const FacetQuadModel *model)
     return strayed;
 }
 
-static void test_recovery_from_exactly_inverted(void **unused)
+static void recovery_from_exactly_inverted(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -221,7 +221,7 @@ static void test_recovery_from_exactly_inverted(void **unused)
     assert_less(recover(rolled, &model), 2.5);
 }
 
-static void test_recovery_from_random_attitudes(void **unused)
+static void recovery_from_random_attitudes(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -240,7 +240,7 @@ static void test_recovery_from_random_attitudes(void **unused)
 }
 
 // Turned by an angle away from what is wanted: Psi = 1 - cos(angle), e_R = sin(angle) axis.
-static void test_psi_and_attitude_error_of_known_turns(void **unused)
+static void psi_and_attitude_error_of_known_turns(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -311,7 +311,7 @@ static FacetQuadState drifted(const FacetQuadState *s, const FacetQuadParams *pa
     return out;
 }
 
-static void test_desired_rate_is_the_derivative_of_the_commanded_attitude(void **unused)
+static void desired_rate_is_the_derivative_of_the_commanded_attitude(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -357,7 +357,7 @@ static int output_finite(const FacetSe3Output *out)
 }
 
 // Free fall wanted: no force to point along, so the vehicle keeps its thrust axis.
-static void test_guard_of_zero_force(void **unused)
+static void guard_of_zero_force(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -386,7 +386,7 @@ static void test_guard_of_zero_force(void **unused)
 }
 
 // Force along the heading: the heading says nothing, so the body's own y axis does.
-static void test_guard_of_force_along_heading(void **unused)
+static void guard_of_force_along_heading(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -429,7 +429,7 @@ static void test_guard_of_force_along_heading(void **unused)
 
 // ---- Presets ----------------------------------------------------------------------------------
 
-static void test_presets(void **unused)
+static void presets_have_their_names(void **unused)
 {
     (void)unused;
     FacetControlPreset race, soft, none;
@@ -447,18 +447,18 @@ static void test_presets(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hover_is_kept),
-        cmocka_unit_test(test_hover_is_reached),
-        cmocka_unit_test(test_smooth_trajectory_is_tracked),
-        cmocka_unit_test(test_feed_forward_matters),
-        cmocka_unit_test(test_cruise_with_drag_has_no_standing_error),
-        cmocka_unit_test(test_recovery_from_exactly_inverted),
-        cmocka_unit_test(test_recovery_from_random_attitudes),
-        cmocka_unit_test(test_psi_and_attitude_error_of_known_turns),
-        cmocka_unit_test(test_desired_rate_is_the_derivative_of_the_commanded_attitude),
-        cmocka_unit_test(test_guard_of_zero_force),
-        cmocka_unit_test(test_guard_of_force_along_heading),
-        cmocka_unit_test(test_presets),
+        cmocka_unit_test(hover_is_kept),
+        cmocka_unit_test(hover_is_reached),
+        cmocka_unit_test(smooth_trajectory_is_tracked),
+        cmocka_unit_test(feed_forward_matters),
+        cmocka_unit_test(cruise_with_drag_has_no_standing_error),
+        cmocka_unit_test(recovery_from_exactly_inverted),
+        cmocka_unit_test(recovery_from_random_attitudes),
+        cmocka_unit_test(psi_and_attitude_error_of_known_turns),
+        cmocka_unit_test(desired_rate_is_the_derivative_of_the_commanded_attitude),
+        cmocka_unit_test(guard_of_zero_force),
+        cmocka_unit_test(guard_of_force_along_heading),
+        cmocka_unit_test(presets_have_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static Spline *make(const FacetVec3 *points, int count)
     return spline;
 }
 
-static void test_goes_through_its_points(void **unused)
+static void goes_through_its_points(void **unused)
 {
     (void)unused;
     Spline *spline = make(POINTS, COUNT);
@@ -34,7 +34,7 @@ static void test_goes_through_its_points(void **unused)
     spline_destroy(spline);
 }
 
-static void test_twice_continuously_differentiable(void **unused)
+static void twice_continuously_differentiable(void **unused)
 {
     (void)unused;
     Spline *spline = make(POINTS, COUNT);
@@ -55,7 +55,7 @@ static void test_twice_continuously_differentiable(void **unused)
 }
 
 // Each order is the derivative of the one before it, at places between the points too.
-static void test_derivatives_against_differences(void **unused)
+static void derivatives_against_differences(void **unused)
 {
     (void)unused;
     Spline *spline = make(POINTS, COUNT);
@@ -72,7 +72,7 @@ static void test_derivatives_against_differences(void **unused)
     spline_destroy(spline);
 }
 
-static void test_ends_are_natural(void **unused)
+static void ends_are_natural(void **unused)
 {
     (void)unused;
     Spline *spline = make(POINTS, COUNT);
@@ -82,7 +82,7 @@ static void test_ends_are_natural(void **unused)
     spline_destroy(spline);
 }
 
-static void test_line_has_its_own_length(void **unused)
+static void line_has_its_own_length(void **unused)
 {
     (void)unused;
     FacetVec3 from = vec3(1.0, 2.0, 3.0), along = vec3(2.0, -1.0, 0.5), points[6];
@@ -103,7 +103,7 @@ static void test_line_has_its_own_length(void **unused)
 }
 
 // Points on a circle: the spline's length is the arc's, the better the more points there are.
-static void test_circle_has_the_length_of_its_arc(void **unused)
+static void circle_has_the_length_of_its_arc(void **unused)
 {
     (void)unused;
     enum { MOST = 65 };
@@ -123,7 +123,7 @@ static void test_circle_has_the_length_of_its_arc(void **unused)
 }
 
 // Arc length and position against a polyline so dense that its own error does not count.
-static void test_arc_length_against_a_dense_polyline(void **unused)
+static void arc_length_against_a_dense_polyline(void **unused)
 {
     (void)unused;
     enum { DENSE = 200000 };
@@ -141,7 +141,7 @@ static void test_arc_length_against_a_dense_polyline(void **unused)
     spline_destroy(spline);
 }
 
-static void test_chunk_is_equally_spaced(void **unused)
+static void chunk_is_equally_spaced(void **unused)
 {
     (void)unused;
     enum { DENSE = 100000 };
@@ -168,7 +168,7 @@ static void test_chunk_is_equally_spaced(void **unused)
 }
 
 // There and back on one line: the curve stops at the turning point, and still is a curve.
-static void test_reversal_stays_finite(void **unused)
+static void reversal_stays_finite(void **unused)
 {
     (void)unused;
     const FacetVec3 points[3] = {{0.0, 0.0, 1.0}, {4.0, 0.0, 1.0}, {0.0, 0.0, 1.0}};
@@ -180,7 +180,7 @@ static void test_reversal_stays_finite(void **unused)
     spline_destroy(spline);
 }
 
-static void test_refusals(void **unused)
+static void bad_values_are_refused(void **unused)
 {
     (void)unused;
     FacetVec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
@@ -201,16 +201,16 @@ static void test_refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goes_through_its_points),
-        cmocka_unit_test(test_twice_continuously_differentiable),
-        cmocka_unit_test(test_derivatives_against_differences),
-        cmocka_unit_test(test_ends_are_natural),
-        cmocka_unit_test(test_line_has_its_own_length),
-        cmocka_unit_test(test_circle_has_the_length_of_its_arc),
-        cmocka_unit_test(test_arc_length_against_a_dense_polyline),
-        cmocka_unit_test(test_chunk_is_equally_spaced),
-        cmocka_unit_test(test_reversal_stays_finite),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(goes_through_its_points),
+        cmocka_unit_test(twice_continuously_differentiable),
+        cmocka_unit_test(derivatives_against_differences),
+        cmocka_unit_test(ends_are_natural),
+        cmocka_unit_test(line_has_its_own_length),
+        cmocka_unit_test(circle_has_the_length_of_its_arc),
+        cmocka_unit_test(arc_length_against_a_dense_polyline),
+        cmocka_unit_test(chunk_is_equally_spaced),
+        cmocka_unit_test(reversal_stays_finite),
+        cmocka_unit_test(bad_values_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

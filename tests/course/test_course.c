@@ -7,7 +7,7 @@ static const char SHIPPED[] = TEST_SOURCE "/courses";
 
 // ---- A good course ----------------------------------------------------------------------------
 
-static void test_shipped_course(void **unused)
+static void shipped_course(void **unused)
 {
     (void)unused;
     FacetCourse *course;
@@ -42,7 +42,7 @@ static void test_shipped_course(void **unused)
     facet_course_destroy(NULL);
 }
 
-static void test_names_are_found(void **unused)
+static void names_are_found(void **unused)
 {
     (void)unused;
     FacetCourse *course;
@@ -124,7 +124,7 @@ static FacetStatus load_changed(const char *from, const char *to)
     return status;
 }
 
-static void test_own_course(void **unused)
+static void own_course(void **unused)
 {
     (void)unused;
     assert_ok(load_changed(NULL, NULL));
@@ -155,7 +155,7 @@ static void test_own_course(void **unused)
 }
 
 // Each line: what is replaced, by what, the file and the words the message must have.
-static void test_bad_courses(void **unused)
+static void bad_courses(void **unused)
 {
     (void)unused;
     static const struct {
@@ -265,7 +265,7 @@ static void test_bad_courses(void **unused)
     }
 }
 
-static void test_bad_folders(void **unused)
+static void bad_folders(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
@@ -293,7 +293,7 @@ static void test_bad_folders(void **unused)
 }
 
 // More gates and points than a track holds.
-static void test_tracks_that_are_too_long(void **unused)
+static void tracks_that_are_too_long(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
@@ -322,9 +322,9 @@ static void test_tracks_that_are_too_long(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped_course), cmocka_unit_test(test_names_are_found),
-        cmocka_unit_test(test_own_course),     cmocka_unit_test(test_bad_courses),
-        cmocka_unit_test(test_bad_folders),    cmocka_unit_test(test_tracks_that_are_too_long),
+        cmocka_unit_test(shipped_course), cmocka_unit_test(names_are_found),
+        cmocka_unit_test(own_course),     cmocka_unit_test(bad_courses),
+        cmocka_unit_test(bad_folders),    cmocka_unit_test(tracks_that_are_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,10 @@ static inline FacetStatus add_frames(FacetImageWriter *writer, const FacetFactor
     double *actions = malloc(room * FRAME_ACTIONS * sizeof *actions);
     FacetFactorTask *tasks = malloc(room * sizeof *tasks);
     int *flights = malloc(room * sizeof *flights);
-    assert_true(rgb && actions && tasks && flights);
+    assert_true(rgb);
+    assert_true(actions);
+    assert_true(tasks);
+    assert_true(flights);
     for (int n = 0; n < count; n++) {
         sample_frame(rgb + n * FRAME_BYTES, first + n);
         for (int i = 0; i < FRAME_ACTIONS; i++)

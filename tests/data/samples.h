@@ -1,55 +1,17 @@
-// What the tests of this room share: a folder of their own, sample demonstrations that C and
-// Python compute alike, and a way to run the Python scripts beside the tests.
+// What the tests of this room share: sample demonstrations that C and Python compute alike, and a
+// way to run the Python scripts beside the tests.
 #ifndef FACET_TESTS_DATA_SAMPLES_H
 #define FACET_TESTS_DATA_SAMPLES_H
 
 #include "factor/factor.h"
-#include "testing.h"
+#include "scratch.h"
 
-#include <dirent.h>
 #include <facet_study/dataset.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// ---- A folder ---------------------------------------------------------------------------------
-
-static char sample_folder[] = "facet_data_XXXXXX";
-
-static inline int enter_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(sample_folder) && chdir(sample_folder) == 0 ? 0 : -1;
-}
-
-// Counts the files of the current folder, and removes them when asked to.
-static inline int count_files(bool removing)
-{
-    int count = 0;
-    DIR *folder = opendir(".");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        count++;
-        if (removing) assert_int_equal(remove(entry->d_name), 0);
-    }
-    closedir(folder);
-    return count;
-}
-
-static inline int leave_folder(void **state)
-{
-    (void)state;
-    count_files(true);
-    return chdir("..") == 0 && rmdir(sample_folder) == 0 ? 0 : -1;
-}
-
-static inline int clean_folder(void **state)
-{
-    (void)state;
-    count_files(true);
-    return 0;
-}
+// ---- Files ------------------------------------------------------------------------------------
 
 static inline char *read_bytes(size_t *size, const char *path)
 {

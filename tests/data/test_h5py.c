@@ -83,10 +83,10 @@ static void demos_come_in_natural_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(h5py_reads_our_file, clean_folder),
-        cmocka_unit_test_teardown(we_read_odd_files_of_h5py, clean_folder),
-        cmocka_unit_test_teardown(we_read_the_barest_file, clean_folder),
-        cmocka_unit_test_teardown(demos_come_in_natural_order, clean_folder),
+        cmocka_unit_test_teardown(h5py_reads_our_file, scratch_clean),
+        cmocka_unit_test_teardown(we_read_odd_files_of_h5py, scratch_clean),
+        cmocka_unit_test_teardown(we_read_the_barest_file, scratch_clean),
+        cmocka_unit_test_teardown(demos_come_in_natural_order, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -93,9 +93,9 @@ static void none_stays_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_handler_stays, clean_folder),
-        cmocka_unit_test_teardown(so_does_one_of_the_older_interface, clean_folder),
-        cmocka_unit_test_teardown(none_stays_none, clean_folder),
+        cmocka_unit_test_teardown(a_handler_stays, scratch_clean),
+        cmocka_unit_test_teardown(so_does_one_of_the_older_interface, scratch_clean),
+        cmocka_unit_test_teardown(none_stays_none, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

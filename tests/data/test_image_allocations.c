@@ -58,8 +58,8 @@ static void adding_allocates_for_the_labels_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(reading_allocates_nothing, clean_folder),
-        cmocka_unit_test_teardown(adding_allocates_for_the_labels_alone, clean_folder),
+        cmocka_unit_test_teardown(reading_allocates_nothing, scratch_clean),
+        cmocka_unit_test_teardown(adding_allocates_for_the_labels_alone, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -201,11 +201,11 @@ static void truncated_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(h5py_reads_our_file, clean_folder),
-        cmocka_unit_test_teardown(we_read_odd_files_of_h5py, clean_folder),
-        cmocka_unit_test_teardown(broken_files_are_refused, clean_folder),
-        cmocka_unit_test_teardown(broken_frames_are_refused_when_read, clean_folder),
-        cmocka_unit_test_teardown(truncated_files_are_refused, clean_folder),
+        cmocka_unit_test_teardown(h5py_reads_our_file, scratch_clean),
+        cmocka_unit_test_teardown(we_read_odd_files_of_h5py, scratch_clean),
+        cmocka_unit_test_teardown(broken_files_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(broken_frames_are_refused_when_read, scratch_clean),
+        cmocka_unit_test_teardown(truncated_files_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -13,7 +13,7 @@ static void a_file_comes_back(void **state)
     FacetPool *pool;
     assert_ok(facet_pool_create(&pool, 2));
     assert_ok(write_frames("frames.h5", FRAMES, 70, pool));
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
     FacetFactorSpace *space = sample_space();
@@ -135,10 +135,10 @@ static void abandoning_keeps_what_was_there(void **state)
     FacetImageWriter *writer;
     assert_ok(facet_image_writer_create(&writer, "frames.h5", space, frame_shape, NULL));
     assert_ok(add_frames(writer, space, 0, 100, NULL));
-    assert_int_equal(count_files(false), 2);
+    assert_int_equal(scratch_count("."), 2);
     facet_image_writer_abandon(writer);
     facet_image_writer_abandon(NULL);
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     size_t size;
     char *bytes = read_bytes(&size, "frames.h5");
     assert_int_equal(size, 6);
@@ -170,18 +170,19 @@ static void a_full_disk_leaves_nothing(void **state)
     assert_ok(write_within(RLIM_INFINITY));
     struct stat whole;
     assert_int_equal(stat("frames.h5", &whole), 0);
-    assert_int_equal(count_files(true), 1);
+    assert_int_equal(scratch_count("."), 1);
+    scratch_clean(NULL);
     rlim_t size = (rlim_t)whole.st_size;
     // From the first byte to the last, through the header, the frames, their index and the labels.
     for (rlim_t limit = 0; limit < size; limit += limit < 4096 ? 96 : size / 37) {
         assert_refused(write_within(limit), "frames.h5: cannot write: File too large");
-        assert_int_equal(count_files(false), 0);
+        assert_int_equal(scratch_count("."), 0);
     }
     assert_refused(write_within(size - 1), "frames.h5: cannot write: File too large");
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     assert_ok(write_within(size));
     assert_refused(write_within(size / 2), "cannot write"); // and an older file stays
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     FacetImageSet *set;
     assert_ok(open_one(&set, "frames.h5"));
     facet_image_set_close(set);
@@ -200,7 +201,7 @@ static void a_writer_past_a_full_disk_stays_broken(void **state)
     limit_files(RLIM_INFINITY);
     assert_refused(add_frames(writer, space, 100, 1, NULL), "frames.h5: not written, for frames");
     assert_refused(facet_image_writer_finish(writer), "frames.h5: not written, for frames");
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_factor_space_destroy(space);
     signal(SIGXFSZ, SIG_DFL);
 }
@@ -221,10 +222,10 @@ static void a_killed_writer_is_swept_by_the_next(void **state)
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     assert_int_not_equal(access("frames.h5", F_OK), 0);
     assert_ok(write_frames("frames.h5", 3, 3, NULL));
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     assert_int_equal(access("frames.h5", F_OK), 0);
 }
 
@@ -272,7 +273,7 @@ static void wrong_paths_and_spaces_are_refused(void **state)
                    "f.h5: factors: venue: expected at least one value, found none");
     assert_ok(facet_image_writer_create(&writer, "f.h5", space, frame_shape, NULL));
     assert_refused(facet_image_writer_finish(writer), "f.h5: expected at least one frame to write");
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_factor_space_destroy(empty);
     facet_factor_space_destroy(space);
 }
@@ -280,17 +281,17 @@ static void wrong_paths_and_spaces_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_file_comes_back, clean_folder),
-        cmocka_unit_test_teardown(several_files_are_one_set, clean_folder),
-        cmocka_unit_test_teardown(a_file_without_settings_comes_back, clean_folder),
-        cmocka_unit_test_teardown(threads_and_steps_change_no_byte, clean_folder),
-        cmocka_unit_test_teardown(two_files_can_grow_side_by_side, clean_folder),
-        cmocka_unit_test_teardown(abandoning_keeps_what_was_there, clean_folder),
-        cmocka_unit_test_teardown(a_full_disk_leaves_nothing, clean_folder),
-        cmocka_unit_test_teardown(a_writer_past_a_full_disk_stays_broken, clean_folder),
-        cmocka_unit_test_teardown(a_killed_writer_is_swept_by_the_next, clean_folder),
-        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, clean_folder),
-        cmocka_unit_test_teardown(wrong_paths_and_spaces_are_refused, clean_folder),
+        cmocka_unit_test_teardown(a_file_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(several_files_are_one_set, scratch_clean),
+        cmocka_unit_test_teardown(a_file_without_settings_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(threads_and_steps_change_no_byte, scratch_clean),
+        cmocka_unit_test_teardown(two_files_can_grow_side_by_side, scratch_clean),
+        cmocka_unit_test_teardown(abandoning_keeps_what_was_there, scratch_clean),
+        cmocka_unit_test_teardown(a_full_disk_leaves_nothing, scratch_clean),
+        cmocka_unit_test_teardown(a_writer_past_a_full_disk_stays_broken, scratch_clean),
+        cmocka_unit_test_teardown(a_killed_writer_is_swept_by_the_next, scratch_clean),
+        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(wrong_paths_and_spaces_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

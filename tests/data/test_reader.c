@@ -63,7 +63,7 @@ static void broken_files_are_refused(void **state)
 {
     (void)state;
     run_python("write_broken.py", ".", NULL);
-    assert_int_equal(count_files(false), BROKEN + 1); // no case is left out
+    assert_int_equal(scratch_count("."), BROKEN + 1); // no case is left out
     FacetDataset *dataset;
     assert_ok(facet_dataset_read(&dataset, "good.h5")); // what they all were before
     facet_dataset_destroy(dataset);
@@ -85,7 +85,8 @@ static void refusals_print_nothing(void **state)
     fflush(stderr);
     int terminal = dup(STDERR_FILENO);
     int heard = open("heard.txt", O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(terminal >= 0 && heard >= 0);
+    assert_true(terminal >= 0);
+    assert_true(heard >= 0);
     dup2(heard, STDERR_FILENO);
     int refused = 0;
     for (int i = 0; i < BROKEN; i++) {
@@ -159,11 +160,11 @@ static void a_long_path_leaves_room_for_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(broken_files_are_refused, clean_folder),
-        cmocka_unit_test_teardown(refusals_print_nothing, clean_folder),
-        cmocka_unit_test_teardown(what_is_not_hdf5_is_refused, clean_folder),
-        cmocka_unit_test_teardown(truncated_files_are_refused, clean_folder),
-        cmocka_unit_test_teardown(a_long_path_leaves_room_for_the_reason, clean_folder),
+        cmocka_unit_test_teardown(broken_files_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(refusals_print_nothing, scratch_clean),
+        cmocka_unit_test_teardown(what_is_not_hdf5_is_refused, scratch_clean),
+        cmocka_unit_test_teardown(truncated_files_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(a_long_path_leaves_room_for_the_reason, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -37,10 +37,12 @@ static void all_demos_count(void **state)
 {
     FacetChannelStats stats[DIM];
     assert_ok(facet_dataset_stats(stats, *state, NULL));
-    assert_true(stats[0].min == -5.0 && stats[0].max == 8.0);
+    assert_true(stats[0].min == -5.0);
+    assert_true(stats[0].max == 8.0);
     assert_near(stats[0].mean, 26.0 / 8.0, 1e-15);
     assert_near(stats[0].std, sqrt(204.0 / 8.0 - 3.25 * 3.25), 1e-14);
-    assert_true(stats[1].min == 1e9 - 1.0 && stats[1].max == 1e9 + 1.0);
+    assert_true(stats[1].min == 1e9 - 1.0);
+    assert_true(stats[1].max == 1e9 + 1.0);
     assert_near(stats[1].mean, 1e9, 1e-6);
     assert_near(stats[1].std, 1.0, 1e-12);
 }
@@ -50,7 +52,8 @@ static void a_mask_chooses_demos(void **state)
     const bool mask[DEMOS] = {true, false, false, true};
     FacetChannelStats stats[DIM];
     assert_ok(facet_dataset_stats(stats, *state, mask));
-    assert_true(stats[0].min == 1.0 && stats[0].max == 8.0);
+    assert_true(stats[0].min == 1.0);
+    assert_true(stats[0].max == 8.0);
     assert_near(stats[0].mean, 4.5, 1e-15);
     assert_near(stats[0].std, sqrt((3.5 * 3.5 + 2.5 * 2.5) / 2.0), 1e-15);
     const bool none[DEMOS] = {false};
@@ -80,8 +83,10 @@ static void the_normalizer_spans_the_chosen_demos(void **state)
     Normalizer *normalizer;
     assert_ok(dataset_normalizer(&normalizer, *state, mask, NORMALIZER_CONSTANT_REFUSED));
     assert_int_equal(normalizer->dim, DIM);
-    assert_true(normalizer->min[0] == 1.0 && normalizer->max[0] == 4.0);
-    assert_true(normalizer->min[1] == 1e9 - 1.0 && normalizer->max[1] == 1e9 + 1.0);
+    assert_true(normalizer->min[0] == 1.0);
+    assert_true(normalizer->max[0] == 4.0);
+    assert_true(normalizer->min[1] == 1e9 - 1.0);
+    assert_true(normalizer->max[1] == 1e9 + 1.0);
     double out[STEPS * DIM];
     normalizer_apply(out, normalizer, facet_dataset_actions(*state, 0), STEPS);
     assert_near(out[0], -1.0, 0.0);

@@ -165,7 +165,7 @@ static void nothing_appears_before_the_close(void **state)
     assert_ok(append_sample(writer, space, 0));
     assert_int_not_equal(access("demos.h5", F_OK), 0);
     facet_dataset_writer_abort(writer);
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_dataset_writer_abort(NULL);
     facet_factor_space_destroy(space);
 }
@@ -188,7 +188,7 @@ static void an_abort_keeps_what_was_there(void **state)
     FacetDataset *dataset;
     assert_ok(facet_dataset_read(&dataset, "demos.h5"));
     facet_dataset_destroy(dataset);
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     facet_factor_space_destroy(space);
 }
 
@@ -221,16 +221,17 @@ static void a_full_disk_leaves_nothing(void **state)
     write_sample("whole.h5", 5);
     struct stat whole;
     assert_int_equal(stat("whole.h5", &whole), 0);
-    assert_int_equal(count_files(true), 1);
+    assert_int_equal(scratch_count("."), 1);
+    scratch_clean(NULL);
     rlim_t size = (rlim_t)whole.st_size;
     const rlim_t limits[] = {0, 1, 96, 4096, size / 2, size - 1};
     for (int i = 0; i < 6; i++) {
         assert_refused(write_within(limits[i]), "demos.h5: cannot write: File too large");
-        assert_int_equal(count_files(false), 0);
+        assert_int_equal(scratch_count("."), 0);
     }
     assert_ok(write_within(size));
     assert_refused(write_within(size / 2), "cannot write"); // and an older file stays
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     assert_int_equal(stat("demos.h5", &whole), 0);
     assert_int_equal(whole.st_size, size);
 }
@@ -266,7 +267,8 @@ static void a_killed_process_leaves_no_file_of_that_name(void **state)
 {
     (void)state;
     int status = write_in_child(die_at_once);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(WIFSIGNALED(status));
+    assert_true(WTERMSIG(status) == SIGKILL);
     assert_int_not_equal(access("demos.h5", F_OK), 0);
     write_sample("demos.h5", 2); // and the next run is not in its way
     FacetDataset *dataset;
@@ -317,7 +319,7 @@ static void a_file_without_demos_is_refused(void **state)
     assert_ok(facet_dataset_writer_open(&writer, "demos.h5", &layout));
     assert_refused(facet_dataset_writer_close(writer),
                    "demos.h5: expected at least one demo to write");
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_factor_space_destroy(space);
 }
 
@@ -361,7 +363,7 @@ static void wrong_layouts_and_paths_are_refused(void **state)
     assert_ok(factor_space_add_value(other, 0, "3"));
     assert_refused(facet_dataset_writer_open(&writer, "demos.h5", &layout),
                    "demos.h5: factors: num_samples: expected another name");
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_factor_space_destroy(other);
     facet_factor_space_destroy(space);
 }
@@ -369,18 +371,18 @@ static void wrong_layouts_and_paths_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_file_comes_back, clean_folder),
-        cmocka_unit_test_teardown(the_smallest_file_comes_back, clean_folder),
-        cmocka_unit_test_teardown(many_factors_and_values_come_back, clean_folder),
-        cmocka_unit_test_teardown(equal_demos_give_equal_bytes, clean_folder),
-        cmocka_unit_test_teardown(two_files_can_grow_side_by_side, clean_folder),
-        cmocka_unit_test_teardown(nothing_appears_before_the_close, clean_folder),
-        cmocka_unit_test_teardown(an_abort_keeps_what_was_there, clean_folder),
-        cmocka_unit_test_teardown(a_full_disk_leaves_nothing, clean_folder),
-        cmocka_unit_test_teardown(a_killed_process_leaves_no_file_of_that_name, clean_folder),
-        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, clean_folder),
-        cmocka_unit_test_teardown(a_file_without_demos_is_refused, clean_folder),
-        cmocka_unit_test_teardown(wrong_layouts_and_paths_are_refused, clean_folder),
+        cmocka_unit_test_teardown(a_file_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(the_smallest_file_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(many_factors_and_values_come_back, scratch_clean),
+        cmocka_unit_test_teardown(equal_demos_give_equal_bytes, scratch_clean),
+        cmocka_unit_test_teardown(two_files_can_grow_side_by_side, scratch_clean),
+        cmocka_unit_test_teardown(nothing_appears_before_the_close, scratch_clean),
+        cmocka_unit_test_teardown(an_abort_keeps_what_was_there, scratch_clean),
+        cmocka_unit_test_teardown(a_full_disk_leaves_nothing, scratch_clean),
+        cmocka_unit_test_teardown(a_killed_process_leaves_no_file_of_that_name, scratch_clean),
+        cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(a_file_without_demos_is_refused, scratch_clean),
+        cmocka_unit_test_teardown(wrong_layouts_and_paths_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

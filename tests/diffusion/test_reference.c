@@ -42,7 +42,8 @@ static void compare(const char *prefix, int width)
     assert_ok(facet_pool_create(&pool, 1));
     Real *params = calloc(net->table.size, sizeof *params);
     Real *grads = calloc(net->table.size, sizeof *grads);
-    assert_true(params && grads);
+    assert_true(params);
+    assert_true(grads);
     for (int i = 0; i < net->table.count; i++)
         wave(params + net->table.tensors[i].offset, net->table.tensors[i].size, 0.5, 1.3, 0.7 * i);
     wave(x, ROWS * SIZE, 1.0, 0.9, 0.2);
@@ -64,13 +65,13 @@ static void compare(const char *prefix, int width)
     score_net_free(net);
 }
 
-static void test_network(void **state)
+static void networks_are_pytorchs(void **state)
 {
     (void)state;
     compare("", 0);
 }
 
-static void test_network_with_context(void **state)
+static void network_with_context(void **state)
 {
     (void)state;
     compare("context.", CONTEXT);
@@ -78,7 +79,7 @@ static void test_network_with_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_network),
-                                       cmocka_unit_test(test_network_with_context)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks_are_pytorchs),
+                                       cmocka_unit_test(network_with_context)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void fill_context(float *context)
     for (int i = 0; i < PLANS * CONTEXT; i++) context[i] = cosf((float)(2 * i));
 }
 
-static void test_compose_scores(void **state)
+static void scores_compose(void **state)
 {
     (void)state;
     const float branches[2][3][2] = {{{1, 2}, {3, 5}, {10, 20}}, {{0, 0}, {1, 1}, {2, 2}}};
@@ -80,7 +80,7 @@ static void test_compose_scores(void **state)
 
 // A composed prediction equals the sum of branches that joint inference gives one by one, each in
 // the context of its plan.
-static void test_composed_equals_branches(void **state)
+static void composed_equals_branches(void **state)
 {
     (void)state;
     Fixture f;
@@ -116,7 +116,7 @@ static void test_composed_equals_branches(void **state)
 }
 
 // One factor composed is that factor; no factor at all is the unconditional network.
-static void test_one_factor_is_joint(void **state)
+static void one_factor_is_joint(void **state)
 {
     (void)state;
     for (int factors = 0; factors < 2; factors++) {
@@ -150,7 +150,7 @@ static void run(float *x, float *path, Fixture *f, SamplerKind kind, double clip
         sampler_run(x, path, f->sampler, &plan, COMPOSE_FACTORS, NULL, z, context, PLANS, f->pool));
 }
 
-static void test_same_bits_on_any_thread_count(void **state)
+static void same_bits_on_any_thread_count(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 2; kind++) {
@@ -165,7 +165,7 @@ static void test_same_bits_on_any_thread_count(void **state)
     }
 }
 
-static void test_clip_and_path(void **state)
+static void clip_and_path(void **state)
 {
     (void)state;
     Fixture f;
@@ -184,7 +184,7 @@ static void test_clip_and_path(void **state)
 }
 
 // A plan is the same, bit for bit, alone and among others.
-static void test_plans_are_independent(void **state)
+static void plans_are_independent(void **state)
 {
     (void)state;
     Fixture f;
@@ -203,7 +203,7 @@ static void test_plans_are_independent(void **state)
     teardown(&f);
 }
 
-static void test_not_finite_is_refused(void **state)
+static void not_finite_is_refused(void **state)
 {
     (void)state;
     Fixture f;
@@ -220,7 +220,7 @@ static void test_not_finite_is_refused(void **state)
     teardown(&f);
 }
 
-static void test_noise_is_keyed(void **state)
+static void noise_is_keyed(void **state)
 {
     (void)state;
     float a[SIZE], b[SIZE];
@@ -236,14 +236,10 @@ static void test_noise_is_keyed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compose_scores),
-        cmocka_unit_test(test_composed_equals_branches),
-        cmocka_unit_test(test_one_factor_is_joint),
-        cmocka_unit_test(test_same_bits_on_any_thread_count),
-        cmocka_unit_test(test_clip_and_path),
-        cmocka_unit_test(test_plans_are_independent),
-        cmocka_unit_test(test_not_finite_is_refused),
-        cmocka_unit_test(test_noise_is_keyed),
+        cmocka_unit_test(scores_compose),        cmocka_unit_test(composed_equals_branches),
+        cmocka_unit_test(one_factor_is_joint),   cmocka_unit_test(same_bits_on_any_thread_count),
+        cmocka_unit_test(clip_and_path),         cmocka_unit_test(plans_are_independent),
+        cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(noise_is_keyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "diffusion/sampler.h"
 #include "testing.h"
 
-static void test_cosine(void **state)
+static void the_schedule_is_the_cosine(void **state)
 {
     (void)state;
     NoiseSchedule s;
@@ -14,7 +14,7 @@ static void test_cosine(void **state)
     assert_refused(schedule_cosine(&s, 1001), "1000");
 }
 
-static void test_conversions(void **state)
+static void predictions_convert(void **state)
 {
     (void)state;
     const double x0 = 0.7, eps = -1.3;
@@ -47,7 +47,7 @@ static void expect_times(Spacing spacing, int count, const int *first, int first
     for (int i = 1; i < count; i++) assert_true(times[i] < times[i - 1]);
 }
 
-static void test_times(void **state)
+static void times_follow_the_spacing(void **state)
 {
     (void)state;
     expect_times(SPACING_LEADING, 50, (int[]){98, 96, 94}, 3, 0);
@@ -63,7 +63,8 @@ static void test_times(void **state)
             assert_ok(schedule_cosine(&s, 100));
             assert_ok(schedule_times(times, count, &s, (Spacing)spacing));
             for (int i = 1; i < count; i++) assert_true(times[i] < times[i - 1]);
-            assert_true(times[0] < 100 && times[count - 1] >= 0);
+            assert_true(times[0] < 100);
+            assert_true(times[count - 1] >= 0);
         }
     }
     NoiseSchedule s;
@@ -75,7 +76,7 @@ static void test_times(void **state)
 }
 
 // With the exact noise, every sampler and spacing lands on the clean sample.
-static void test_exact_denoiser_is_recovered(void **state)
+static void exact_denoiser_is_recovered(void **state)
 {
     (void)state;
     NoiseSchedule s;
@@ -130,7 +131,7 @@ static double flow_error(SamplerKind kind, int steps)
     return fabs(x - expected);
 }
 
-static void test_order_of_samplers(void **state)
+static void order_of_samplers(void **state)
 {
     (void)state;
     assert_near(flow_error(SAMPLER_DDIM, 80) / flow_error(SAMPLER_DDIM, 40), 0.5, 0.03);
@@ -138,7 +139,7 @@ static void test_order_of_samplers(void **state)
     assert_less(flow_error(SAMPLER_DPMPP, 80), 0.4 * flow_error(SAMPLER_DDIM, 80));
 }
 
-static void test_plan_refuses(void **state)
+static void plan_refuses(void **state)
 {
     (void)state;
     NoiseSchedule s;
@@ -151,12 +152,9 @@ static void test_plan_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cosine),
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_exact_denoiser_is_recovered),
-        cmocka_unit_test(test_order_of_samplers),
-        cmocka_unit_test(test_plan_refuses),
+        cmocka_unit_test(the_schedule_is_the_cosine), cmocka_unit_test(predictions_convert),
+        cmocka_unit_test(times_follow_the_spacing),   cmocka_unit_test(exact_denoiser_is_recovered),
+        cmocka_unit_test(order_of_samplers),          cmocka_unit_test(plan_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
     assert_ok(facet_pool_create(&f->pool, threads));
     f->params = calloc(f->net->table.size, sizeof *f->params);
     f->grads = calloc(f->net->table.size, sizeof *f->grads);
-    assert_true(f->params && f->grads);
+    assert_true(f->params);
+    assert_true(f->grads);
     tensor_init(f->params, &f->net->table, 3);
     // Nothing starts at zero or one, so that every path carries a gradient.
     for (size_t i = 0; i < f->net->table.size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
@@ -88,7 +89,7 @@ static void check_parameters(Fixture *f)
     }
 }
 
-static void test_gradients(void **state)
+static void gradients_are_differences(void **state)
 {
     (void)state;
     Fixture f;
@@ -100,7 +101,7 @@ static void test_gradients(void **state)
     teardown(&f);
 }
 
-static void test_gradients_without_factors(void **state)
+static void gradients_without_factors(void **state)
 {
     (void)state;
     Fixture f;
@@ -115,7 +116,7 @@ static void test_gradients_without_factors(void **state)
     teardown(&f);
 }
 
-static void test_gradients_with_context(void **state)
+static void gradients_with_context(void **state)
 {
     (void)state;
     Fixture f;
@@ -147,7 +148,7 @@ static void test_gradients_with_context(void **state)
 }
 
 // Without factors nothing selects.
-static void test_gradients_with_context_alone(void **state)
+static void gradients_with_context_alone(void **state)
 {
     (void)state;
     Fixture f;
@@ -165,7 +166,7 @@ static void test_gradients_with_context_alone(void **state)
 
 // A new network takes the context as it is. An embedding that the selection turns into -1 hides a
 // number of the context, from the rows with that value alone.
-static void test_factors_select_from_the_context(void **state)
+static void factors_select_from_the_context(void **state)
 {
     (void)state;
     enum { HIDDEN = 2 };
@@ -197,7 +198,7 @@ static void test_factors_select_from_the_context(void **state)
     teardown(&f);
 }
 
-static void test_tangents(void **state)
+static void tangents_are_differences(void **state)
 {
     (void)state;
     enum { DIRECTIONS = 11 };
@@ -234,7 +235,7 @@ static void test_tangents(void **state)
 
 // The whole Jacobian against central differences and against tangents along every axis, on a
 // sequence that is longer than the network sees, at several threads.
-static void test_jacobian(void **state)
+static void jacobians_are_tangents(void **state)
 {
     (void)state;
     enum { LONG = 17, BIG = LONG * D, AT = 3 };
@@ -286,7 +287,7 @@ static void test_jacobian(void **state)
 }
 
 // Rows do not see each other, nor how they are sharded, not by one bit.
-static void test_rows_are_independent(void **state)
+static void rows_are_independent(void **state)
 {
     (void)state;
     for (int context = 0; context <= CONTEXT; context += CONTEXT) {
@@ -306,7 +307,7 @@ static void test_rows_are_independent(void **state)
 }
 
 // A workspace that only evaluates runs stage by stage, and gives the same.
-static void test_evaluation_equals_training_pass(void **state)
+static void evaluation_equals_training_pass(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
@@ -332,7 +333,7 @@ static void test_evaluation_equals_training_pass(void **state)
 
 // Six convolutions see at most six steps away: a far change leaves the output as it is, bit for
 // bit, which a norm over time would not.
-static void test_receptive_field_is_local(void **state)
+static void receptive_field_is_local(void **state)
 {
     (void)state;
     enum { LONG = 20 };
@@ -351,7 +352,7 @@ static void test_receptive_field_is_local(void **state)
     teardown(&f);
 }
 
-static void test_default_size(void **state)
+static void default_size(void **state)
 {
     (void)state;
     ScoreNetConfig config = score_net_default();
@@ -363,7 +364,7 @@ static void test_default_size(void **state)
     score_net_free(net);
 }
 
-static void test_refuses(void **state)
+static void bad_sizes_are_refused(void **state)
 {
     (void)state;
     ScoreNet *net;
@@ -384,18 +385,18 @@ static void test_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_gradients_without_factors),
-        cmocka_unit_test(test_gradients_with_context),
-        cmocka_unit_test(test_gradients_with_context_alone),
-        cmocka_unit_test(test_factors_select_from_the_context),
-        cmocka_unit_test(test_tangents),
-        cmocka_unit_test(test_jacobian),
-        cmocka_unit_test(test_rows_are_independent),
-        cmocka_unit_test(test_evaluation_equals_training_pass),
-        cmocka_unit_test(test_receptive_field_is_local),
-        cmocka_unit_test(test_default_size),
-        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(gradients_without_factors),
+        cmocka_unit_test(gradients_with_context),
+        cmocka_unit_test(gradients_with_context_alone),
+        cmocka_unit_test(factors_select_from_the_context),
+        cmocka_unit_test(tangents_are_differences),
+        cmocka_unit_test(jacobians_are_tangents),
+        cmocka_unit_test(rows_are_independent),
+        cmocka_unit_test(evaluation_equals_training_pass),
+        cmocka_unit_test(receptive_field_is_local),
+        cmocka_unit_test(default_size),
+        cmocka_unit_test(bad_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

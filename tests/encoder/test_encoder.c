@@ -42,7 +42,8 @@ static Fixture *setup(EncoderConfig config, int threads)
     f->table = encoder_table(f->encoder);
     f->params = calloc(f->table->size, sizeof *f->params);
     f->grads = calloc(f->table->size, sizeof *f->grads);
-    assert_true(f->params && f->grads);
+    assert_true(f->params);
+    assert_true(f->grads);
     tensor_init(f->params, f->table, 3);
     for (size_t i = 0; i < f->table->size; i++) f->params[i] += 0.1 * sin(1.0 + (double)i);
     fill_normal(f->inputs, IMAGES * PIXELS, 1);
@@ -103,13 +104,13 @@ static void check_all(EncoderConfig config)
     teardown(f);
 }
 
-static void test_gradients(void **state)
+static void gradients_are_differences(void **state)
 {
     (void)state;
     check_all(tiny);
 }
 
-static void test_gradients_flat(void **state)
+static void gradients_flat(void **state)
 {
     (void)state;
     EncoderConfig config = tiny;
@@ -130,13 +131,13 @@ static EncoderConfig deep(void)
     return config;
 }
 
-static void test_gradients_deep(void **state)
+static void gradients_deep(void **state)
 {
     (void)state;
     check_all(deep());
 }
 
-static void test_gradients_without_norm(void **state)
+static void gradients_without_norm(void **state)
 {
     (void)state;
     EncoderConfig config = deep();
@@ -145,7 +146,7 @@ static void test_gradients_without_norm(void **state)
 }
 
 // The border of the input has no gradient: it belongs to imported weights.
-static void test_input_pad_is_constant(void **state)
+static void input_pad_is_constant(void **state)
 {
     (void)state;
     EncoderConfig config = tiny;
@@ -162,7 +163,7 @@ static void test_input_pad_is_constant(void **state)
     teardown(f);
 }
 
-static void test_frozen(void **state)
+static void frozen_parts_stay(void **state)
 {
     (void)state;
     for (int frozen = 1; frozen <= 4; frozen++) {
@@ -173,7 +174,8 @@ static void test_frozen(void **state)
         Fixture *g = setup(config, 2);
         backward(g);
         size_t from = encoder_trained_from(g->encoder);
-        assert_true(from > 0 && from < g->table->size);
+        assert_true(from > 0);
+        assert_true(from < g->table->size);
         assert_memory_equal(f->features, g->features, sizeof f->features);
         for (size_t i = 0; i < from; i++) assert_true(g->grads[i] == 0.0);
         for (size_t i = from; i < g->table->size; i++) assert_true(g->grads[i] == f->grads[i]);
@@ -194,7 +196,7 @@ static void refuse(EncoderConfig config, const char *words)
     if (!strstr(status.text, words)) fail_msg("expected '%s' in: %s", words, status.text);
 }
 
-static void test_refused_shapes(void **state)
+static void refused_shapes(void **state)
 {
     (void)state;
     EncoderConfig config = tiny;
@@ -216,13 +218,13 @@ static void test_refused_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_gradients_flat),
-        cmocka_unit_test(test_gradients_deep),
-        cmocka_unit_test(test_gradients_without_norm),
-        cmocka_unit_test(test_input_pad_is_constant),
-        cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_refused_shapes),
+        cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(gradients_flat),
+        cmocka_unit_test(gradients_deep),
+        cmocka_unit_test(gradients_without_norm),
+        cmocka_unit_test(input_pad_is_constant),
+        cmocka_unit_test(frozen_parts_stay),
+        cmocka_unit_test(refused_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "encoder/frame.h"
 #include "testing.h"
 
-static void test_shrink(void **state)
+static void frames_shrink(void **state)
 {
     (void)state;
     enum { W = 6, H = 4 };
@@ -24,7 +24,7 @@ static void test_shrink(void **state)
     for (int i = 0; i < W / 2 * H / 2 * 3; i++) assert_int_equal(out[i], 255);
 }
 
-static void test_input(void **state)
+static void bytes_become_numbers(void **state)
 {
     (void)state;
     enum { PIXELS = 101 }; // no multiple of a vector
@@ -43,7 +43,7 @@ static void test_input(void **state)
     }
 }
 
-static void test_jitter(void **state)
+static void jitter_keeps_to_its_ranges(void **state)
 {
     (void)state;
     FacetRng rng = rng_make(1, 2);
@@ -60,7 +60,10 @@ static void test_jitter(void **state)
         low = fmin(low, middle), high = fmax(high, middle), sum += middle;
     }
     assert_near(sum / DRAWS, 0.5, 0.01);
-    assert_true(low < 0.3 && high > 0.7 && low > 0.1 && high < 0.9);
+    assert_true(low < 0.3);
+    assert_true(high > 0.7);
+    assert_true(low > 0.1);
+    assert_true(high < 0.9);
     FacetRng a = rng_make(7, 7), b = rng_make(7, 7);
     FrameJitter first = frame_jitter_draw(&a, 1.0), again = frame_jitter_draw(&b, 1.0);
     assert_memory_equal(&first, &again, sizeof first);
@@ -69,9 +72,9 @@ static void test_jitter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink),
-        cmocka_unit_test(test_input),
-        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(frames_shrink),
+        cmocka_unit_test(bytes_become_numbers),
+        cmocka_unit_test(jitter_keeps_to_its_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

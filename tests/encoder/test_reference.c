@@ -23,7 +23,8 @@ static void compare(const char *name, EncoderConfig config)
     const TensorTable *table = encoder_table(encoder);
     Real *params = calloc(table->size, sizeof *params);
     Real *grads = calloc(table->size, sizeof *grads);
-    assert_true(params && grads);
+    assert_true(params);
+    assert_true(grads);
     for (int i = 0; i < table->count; i++)
         wave(params + table->tensors[i].offset, table->tensors[i].size, 0.5, 1.3, 0.7 * i);
     wave(inputs, IMAGES * HEIGHT * WIDTH * 3, 1.0, 0.9, 0.2);
@@ -59,13 +60,13 @@ static const EncoderConfig plain = {.width = WIDTH,
                                     .groups = 2,
                                     .features = F};
 
-static void test_plain(void **state)
+static void plain_encoders_are_pytorchs(void **state)
 {
     (void)state;
     compare("plain", plain);
 }
 
-static void test_pooled(void **state)
+static void pooled_encoders_are_pytorchs(void **state)
 {
     (void)state;
     compare("pooled", (EncoderConfig){.width = WIDTH,
@@ -85,8 +86,8 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(plain_encoders_are_pytorchs),
+        cmocka_unit_test(pooled_encoders_are_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

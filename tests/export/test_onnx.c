@@ -244,9 +244,9 @@ static void a_refusal_leaves_the_file_as_it_was(void **state)
     assert_int_equal(size, 6);
     assert_memory_equal(bytes, "before", 6);
     free(bytes);
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
     assert_ok(onnx_export(one, NULL, "model.onnx"));
-    assert_int_equal(count_files(false), 1); // replaced, with nothing beside it
+    assert_int_equal(scratch_count("."), 1); // replaced, with nothing beside it
     facet_policy_destroy(knet);
     facet_policy_destroy(one);
 }
@@ -260,7 +260,7 @@ static void too_large_a_network_is_refused(void **state)
     assert_refused(onnx_export(policy, NULL, "model.onnx"),
                    "expected a network of at most 2000 MB, found 2400 MB");
     policy->net->table.parameters = parameters;
-    assert_int_equal(count_files(false), 0);
+    assert_int_equal(scratch_count("."), 0);
     facet_policy_destroy(policy);
 }
 
@@ -274,21 +274,21 @@ static void the_command_says_what_it_misses(void **state)
     write_bytes("broken", "not a policy", 12);
     Run result = run("export --policy broken --onnx model.onnx");
     assert_int_equal(result.code, 1);
-    assert_int_equal(count_files(false), 1);
+    assert_int_equal(scratch_count("."), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_model_agrees_with_the_network, clean_folder),
-        cmocka_unit_test_teardown(a_network_without_factors_has_no_z, clean_folder),
-        cmocka_unit_test_teardown(a_policy_that_sees_takes_a_context, clean_folder),
-        cmocka_unit_test_teardown(the_encoder_agrees, clean_folder),
-        cmocka_unit_test_teardown(networks_of_a_knet_go_one_by_one, clean_folder),
-        cmocka_unit_test_teardown(the_same_policy_gives_the_same_bytes, clean_folder),
-        cmocka_unit_test_teardown(a_refusal_leaves_the_file_as_it_was, clean_folder),
-        cmocka_unit_test_teardown(too_large_a_network_is_refused, clean_folder),
-        cmocka_unit_test_teardown(the_command_says_what_it_misses, clean_folder),
+        cmocka_unit_test_teardown(the_model_agrees_with_the_network, scratch_clean),
+        cmocka_unit_test_teardown(a_network_without_factors_has_no_z, scratch_clean),
+        cmocka_unit_test_teardown(a_policy_that_sees_takes_a_context, scratch_clean),
+        cmocka_unit_test_teardown(the_encoder_agrees, scratch_clean),
+        cmocka_unit_test_teardown(networks_of_a_knet_go_one_by_one, scratch_clean),
+        cmocka_unit_test_teardown(the_same_policy_gives_the_same_bytes, scratch_clean),
+        cmocka_unit_test_teardown(a_refusal_leaves_the_file_as_it_was, scratch_clean),
+        cmocka_unit_test_teardown(too_large_a_network_is_refused, scratch_clean),
+        cmocka_unit_test_teardown(the_command_says_what_it_misses, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -140,20 +140,20 @@ static void check_course(const char *preset)
     scene_destroy(scene);
 }
 
-static void test_course_with_race_preset(void **unused)
+static void course_with_race_preset(void **unused)
 {
     (void)unused;
     check_course("race");
 }
 
-static void test_course_with_soft_preset(void **unused)
+static void course_with_soft_preset(void **unused)
 {
     (void)unused;
     check_course("soft");
 }
 
 // Starts off the path and gusts, each plan with its own stream.
-static void test_gusts_and_offsets(void **unused)
+static void gusts_and_offsets(void **unused)
 {
     (void)unused;
     Scene *scene = scene_create("race");
@@ -176,7 +176,7 @@ static void test_gusts_and_offsets(void **unused)
 
 // An outcome does not depend on the order of the plans, nor on how they are cut into calls, and so
 // not on threads.
-static void test_order_and_company_do_not_matter(void **unused)
+static void order_and_company_do_not_matter(void **unused)
 {
     (void)unused;
     enum { COUNT = 21 };
@@ -205,7 +205,7 @@ static void test_order_and_company_do_not_matter(void **unused)
 }
 
 // One flight for every way to end.
-static void test_every_end(void **unused)
+static void every_end(void **unused)
 {
     (void)unused;
     Scene *scene = scene_create("race");
@@ -254,7 +254,7 @@ static void test_every_end(void **unused)
 }
 
 // The second gate is passed though the first was not tried: both flights count it.
-static void test_a_gate_left_out(void **unused)
+static void a_gate_left_out(void **unused)
 {
     (void)unused;
     Scene *scene = scene_create("race");
@@ -277,7 +277,7 @@ static void test_a_gate_left_out(void **unused)
     scene_destroy(scene);
 }
 
-static void test_nothing_to_fly(void **unused)
+static void nothing_to_fly(void **unused)
 {
     (void)unused;
     Scene *scene = scene_create("race");
@@ -288,13 +288,13 @@ static void test_nothing_to_fly(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_course_with_race_preset),
-        cmocka_unit_test(test_course_with_soft_preset),
-        cmocka_unit_test(test_gusts_and_offsets),
-        cmocka_unit_test(test_order_and_company_do_not_matter),
-        cmocka_unit_test(test_every_end),
-        cmocka_unit_test(test_a_gate_left_out),
-        cmocka_unit_test(test_nothing_to_fly),
+        cmocka_unit_test(course_with_race_preset),
+        cmocka_unit_test(course_with_soft_preset),
+        cmocka_unit_test(gusts_and_offsets),
+        cmocka_unit_test(order_and_company_do_not_matter),
+        cmocka_unit_test(every_end),
+        cmocka_unit_test(a_gate_left_out),
+        cmocka_unit_test(nothing_to_fly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

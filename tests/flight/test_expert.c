@@ -65,7 +65,7 @@ static double fly_at(const FacetFlightSetup *setup, double speed)
 
 // ---- The command --------------------------------------------------------------------------------
 
-static void test_command_goes_through_the_track(void **unused)
+static void command_goes_through_the_track(void **unused)
 {
     (void)unused;
     FacetTrack track = slalom("slalom", 1.5);
@@ -88,7 +88,7 @@ static void test_command_goes_through_the_track(void **unused)
     assert_vec3_near(chunk[FACET_CHUNK_KEYPOINTS - 1].pos, track.points[3], 1e-12);
 }
 
-static void test_command_is_refused_where_there_is_no_spline(void **unused)
+static void command_is_refused_where_there_is_no_spline(void **unused)
 {
     (void)unused;
     FacetTrack track = slalom("slalom", 1.5);
@@ -100,7 +100,7 @@ static void test_command_is_refused_where_there_is_no_spline(void **unused)
 
 // ---- The search ---------------------------------------------------------------------------------
 
-static void test_easy_task_reaches_the_highest_speed(void **unused)
+static void easy_task_reaches_the_highest_speed(void **unused)
 {
     (void)unused;
     FacetQuadModel model = racer();
@@ -113,7 +113,7 @@ static void test_easy_task_reaches_the_highest_speed(void **unused)
     assert_less(cell.best_ratio, 0.2);
 }
 
-static void test_impossible_task_is_infeasible(void **unused)
+static void impossible_task_is_infeasible(void **unused)
 {
     (void)unused;
     FacetQuadModel model = racer();
@@ -138,7 +138,7 @@ static void test_impossible_task_is_infeasible(void **unused)
 }
 
 // A flight that clears its gates, but not with the reserve, is not enough.
-static void test_reserve_is_kept(void **unused)
+static void reserve_is_kept(void **unused)
 {
     (void)unused;
     FacetQuadModel model = racer();
@@ -156,7 +156,7 @@ static void test_reserve_is_kept(void **unused)
 
 // A limit inside the range: at the speed found the flight clears its gates with the reserve, and
 // just above it no longer.
-static void test_search_finds_the_limit(void **unused)
+static void search_finds_the_limit(void **unused)
 {
     (void)unused;
     FacetQuadModel model = racer();
@@ -177,7 +177,7 @@ static void test_search_finds_the_limit(void **unused)
 
 // ---- The map ----------------------------------------------------------------------------------
 
-static void test_speed_map_has_the_same_bits_on_any_number_of_threads(void **unused)
+static void speed_map_has_the_same_bits_on_any_number_of_threads(void **unused)
 {
     (void)unused;
     FacetQuadModel model = racer();
@@ -229,13 +229,13 @@ static void test_speed_map_has_the_same_bits_on_any_number_of_threads(void **unu
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command_goes_through_the_track),
-        cmocka_unit_test(test_command_is_refused_where_there_is_no_spline),
-        cmocka_unit_test(test_easy_task_reaches_the_highest_speed),
-        cmocka_unit_test(test_impossible_task_is_infeasible),
-        cmocka_unit_test(test_reserve_is_kept),
-        cmocka_unit_test(test_search_finds_the_limit),
-        cmocka_unit_test(test_speed_map_has_the_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(command_goes_through_the_track),
+        cmocka_unit_test(command_is_refused_where_there_is_no_spline),
+        cmocka_unit_test(easy_task_reaches_the_highest_speed),
+        cmocka_unit_test(impossible_task_is_infeasible),
+        cmocka_unit_test(reserve_is_kept),
+        cmocka_unit_test(search_finds_the_limit),
+        cmocka_unit_test(speed_map_has_the_same_bits_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

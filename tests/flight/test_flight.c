@@ -69,7 +69,7 @@ static FacetFlight fly(const World *world, const FacetReference *plan, double sp
 
 // ---- On a line --------------------------------------------------------------------------------
 
-static void test_straight_flight_against_closed_forms(void **unused)
+static void straight_flight_against_closed_forms(void **unused)
 {
     (void)unused;
     World world;
@@ -84,7 +84,8 @@ static void test_straight_flight_against_closed_forms(void **unused)
         assert_int_equal(flight.gate_count, 2);
         assert_int_equal(flight.passed, 2);
         for (int i = 0; i < 2; i++) {
-            assert_true(flight.gates[i].crossed && flight.gates[i].passed);
+            assert_true(flight.gates[i].crossed);
+            assert_true(flight.gates[i].passed);
             assert_near(flight.gates[i].time, (i == 0 ? 6.0 : 14.0) / speed, 1e-6);
             assert_near(flight.gates[i].speed, speed, 1e-6);
             assert_near(flight.gates[i].miss, 0.0, 1e-6);
@@ -98,7 +99,7 @@ static void test_straight_flight_against_closed_forms(void **unused)
 }
 
 // The real vehicle, with lag and drag, starts level and has to tilt first: close to the same.
-static void test_straight_flight_of_the_racer(void **unused)
+static void straight_flight_of_the_racer(void **unused)
 {
     (void)unused;
     World world;
@@ -114,7 +115,7 @@ static void test_straight_flight_of_the_racer(void **unused)
 }
 
 // A gate beside the path is crossed at its distance, and not passed.
-static void test_gate_beside_the_path_is_missed(void **unused)
+static void gate_beside_the_path_is_missed(void **unused)
 {
     (void)unused;
     World world;
@@ -124,11 +125,12 @@ static void test_gate_beside_the_path_is_missed(void **unused)
     FacetFlight flight = fly(&world, &plan, 3.0, NULL);
     assert_int_equal(flight.end, FACET_FLIGHT_FINISHED);
     assert_int_equal(flight.passed, 1);
-    assert_true(flight.gates[1].crossed && !flight.gates[1].passed);
+    assert_true(flight.gates[1].crossed);
+    assert_true(!flight.gates[1].passed);
     assert_near(flight.gates[1].miss, 0.9, 1e-6);
 }
 
-static void test_start_is_on_the_plan(void **unused)
+static void start_is_on_the_plan(void **unused)
 {
     (void)unused;
     World world;
@@ -149,7 +151,7 @@ static void test_start_is_on_the_plan(void **unused)
 
 // ---- Crashes and time ---------------------------------------------------------------------------
 
-static void test_plan_into_the_ground(void **unused)
+static void plan_into_the_ground(void **unused)
 {
     (void)unused;
     World world;
@@ -165,7 +167,7 @@ static void test_plan_into_the_ground(void **unused)
     assert_int_equal(flight.passed, 0);
 }
 
-static void test_plan_out_of_bounds(void **unused)
+static void plan_out_of_bounds(void **unused)
 {
     (void)unused;
     World world;
@@ -177,10 +179,11 @@ static void test_plan_out_of_bounds(void **unused)
     assert_int_equal(flight.crash, FACET_CRASH_BOUNDS);
     assert_near(flight.duration, 3.0, 0.01);
     assert_int_equal(flight.passed, 1);
-    assert_true(flight.gates[0].passed && !flight.gates[1].crossed);
+    assert_true(flight.gates[0].passed);
+    assert_true(!flight.gates[1].crossed);
 }
 
-static void test_bad_starts(void **unused)
+static void bad_starts(void **unused)
 {
     (void)unused;
     World world;
@@ -201,7 +204,7 @@ static void test_bad_starts(void **unused)
 }
 
 // A plan without speed and a carrot without lead: the vehicle hovers until the time is up.
-static void test_flight_times_out(void **unused)
+static void flight_times_out(void **unused)
 {
     (void)unused;
     World world;
@@ -219,7 +222,7 @@ static void test_flight_times_out(void **unused)
 }
 
 // A gate missed by more than the setup allows ends the flight there; one missed by less does not.
-static void test_flight_gives_up(void **unused)
+static void flight_gives_up(void **unused)
 {
     (void)unused;
     World world;
@@ -232,13 +235,14 @@ static void test_flight_gives_up(void **unused)
     FacetFlight flight = fly(&world, &plan, 3.0, NULL);
     assert_int_equal(flight.end, FACET_FLIGHT_GIVEN_UP);
     assert_near(flight.duration, 2.0, 1.01 * world.model.step); // 6 m at 3 m/s
-    assert_true(flight.gates[0].crossed && !flight.gates[1].crossed);
+    assert_true(flight.gates[0].crossed);
+    assert_true(!flight.gates[1].crossed);
 }
 
 // ---- Step by step -------------------------------------------------------------------------------
 
 // Stepping by hand, and going on along the same plan again and again, is the same flight.
-static void test_steps_make_the_flight(void **unused)
+static void steps_make_the_flight(void **unused)
 {
     (void)unused;
     World world;
@@ -263,7 +267,7 @@ static void test_steps_make_the_flight(void **unused)
 }
 
 // Another plan halfway, 2 m to the side: the vehicle goes over to it.
-static void test_replan_changes_the_path(void **unused)
+static void replan_changes_the_path(void **unused)
 {
     (void)unused;
     World world;
@@ -287,7 +291,7 @@ static void test_replan_changes_the_path(void **unused)
 }
 
 // A zigzag twice as long as the line it follows: the same share of the way is where to go on.
-static void test_replan_to_a_longer_plan(void **unused)
+static void replan_to_a_longer_plan(void **unused)
 {
     (void)unused;
     World world;
@@ -328,7 +332,7 @@ static void make_recorder(Recorder *recorder, double interval, int capacity)
                                          .arcs = recorder->arcs};
 }
 
-static void test_trace_has_equal_steps_of_time(void **unused)
+static void trace_has_equal_steps_of_time(void **unused)
 {
     (void)unused;
     static Recorder recorder;
@@ -352,7 +356,7 @@ static void test_trace_has_equal_steps_of_time(void **unused)
     assert_near(again.gates[1].miss, flight.gates[1].miss, 0.0);
 }
 
-static void test_trace_stops_when_full(void **unused)
+static void trace_stops_when_full(void **unused)
 {
     (void)unused;
     static Recorder recorder;
@@ -370,7 +374,7 @@ static void test_trace_stops_when_full(void **unused)
 
 // ---- Gusts ------------------------------------------------------------------------------------
 
-static void test_same_seed_same_bits(void **unused)
+static void same_seed_same_bits(void **unused)
 {
     (void)unused;
     static Recorder recorders[4];
@@ -400,7 +404,7 @@ static void test_same_seed_same_bits(void **unused)
 }
 
 // Still air is still, whatever the seed.
-static void test_no_gusts_no_wind(void **unused)
+static void no_gusts_no_wind(void **unused)
 {
     (void)unused;
     static Recorder recorders[2];
@@ -417,7 +421,7 @@ static void test_no_gusts_no_wind(void **unused)
 
 // A tracer without weight or power whose drag makes it follow the wind: its velocity is the wind.
 // Its standard deviation and its correlation over time must be those asked for.
-static void test_statistics_of_gusts(void **unused)
+static void statistics_of_gusts(void **unused)
 {
     (void)unused;
     const double deviation = 1.5, correlation_time = 0.4, interval = 10.0 / FACET_QUAD_RATE;
@@ -437,7 +441,9 @@ static void test_statistics_of_gusts(void **unused)
     trace.times = calloc(SAMPLES, sizeof *trace.times);
     trace.states = calloc(SAMPLES, sizeof *trace.states);
     trace.arcs = calloc(SAMPLES, sizeof *trace.arcs);
-    assert_true(trace.times && trace.states && trace.arcs);
+    assert_true(trace.times);
+    assert_true(trace.states);
+    assert_true(trace.arcs);
     FacetQuadState start = {.attitude = quat_identity()};
     FacetFlight flight = facet_flight_fly(&world.setup, &plan, start, &trace);
     assert_int_equal(flight.end, FACET_FLIGHT_TIMED_OUT);
@@ -467,23 +473,23 @@ static void test_statistics_of_gusts(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_straight_flight_against_closed_forms),
-        cmocka_unit_test(test_straight_flight_of_the_racer),
-        cmocka_unit_test(test_gate_beside_the_path_is_missed),
-        cmocka_unit_test(test_start_is_on_the_plan),
-        cmocka_unit_test(test_plan_into_the_ground),
-        cmocka_unit_test(test_plan_out_of_bounds),
-        cmocka_unit_test(test_bad_starts),
-        cmocka_unit_test(test_flight_times_out),
-        cmocka_unit_test(test_flight_gives_up),
-        cmocka_unit_test(test_steps_make_the_flight),
-        cmocka_unit_test(test_replan_changes_the_path),
-        cmocka_unit_test(test_replan_to_a_longer_plan),
-        cmocka_unit_test(test_trace_has_equal_steps_of_time),
-        cmocka_unit_test(test_trace_stops_when_full),
-        cmocka_unit_test(test_same_seed_same_bits),
-        cmocka_unit_test(test_no_gusts_no_wind),
-        cmocka_unit_test(test_statistics_of_gusts),
+        cmocka_unit_test(straight_flight_against_closed_forms),
+        cmocka_unit_test(straight_flight_of_the_racer),
+        cmocka_unit_test(gate_beside_the_path_is_missed),
+        cmocka_unit_test(start_is_on_the_plan),
+        cmocka_unit_test(plan_into_the_ground),
+        cmocka_unit_test(plan_out_of_bounds),
+        cmocka_unit_test(bad_starts),
+        cmocka_unit_test(flight_times_out),
+        cmocka_unit_test(flight_gives_up),
+        cmocka_unit_test(steps_make_the_flight),
+        cmocka_unit_test(replan_changes_the_path),
+        cmocka_unit_test(replan_to_a_longer_plan),
+        cmocka_unit_test(trace_has_equal_steps_of_time),
+        cmocka_unit_test(trace_stops_when_full),
+        cmocka_unit_test(same_seed_same_bits),
+        cmocka_unit_test(no_gusts_no_wind),
+        cmocka_unit_test(statistics_of_gusts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

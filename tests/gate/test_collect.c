@@ -69,7 +69,7 @@ static Kept collect(const FacetGateWorld *world, const FacetGateCollection *coll
     return kept;
 }
 
-static void test_threads_change_nothing(void **unused)
+static void threads_change_nothing(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -85,10 +85,12 @@ static void test_threads_change_nothing(void **unused)
     collection.expert_share = 0.5;
     Kept one = collect(world, &collection, &crew, 1), two = collect(world, &collection, &crew, 2);
     assert_int_equal(one.flights, 21);
-    assert_true(one.expert > 3 && one.expert < 18);
+    assert_true(one.expert > 3);
+    assert_true(one.expert < 18);
     assert_true(one.frames > 21 * 10);
     assert_less(one.nearest, 1.0);
-    assert_true(one.pixels == two.pixels && one.labels == two.labels);
+    assert_true(one.pixels == two.pixels);
+    assert_true(one.labels == two.labels);
     assert_int_equal(one.frames, two.frames);
     // Without a crew the expert flies all, and another seed is another set.
     collection.flights = 3;
@@ -96,7 +98,8 @@ static void test_threads_change_nothing(void **unused)
     assert_int_equal(one.expert, 3);
     collection.seed = 4;
     two = collect(world, &collection, NULL, 2);
-    assert_true(one.pixels != two.pixels && one.labels != two.labels);
+    assert_true(one.pixels != two.pixels);
+    assert_true(one.labels != two.labels);
     facet_gate_world_destroy(world);
 }
 
@@ -109,7 +112,7 @@ static FacetGateCollection collection_of(const FacetFactorTask *task)
 }
 
 // Another look of the venue changes what is seen, not what is flown.
-static void test_looks_change_pixels_alone(void **unused)
+static void looks_change_pixels_alone(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -123,7 +126,8 @@ static void test_looks_change_pixels_alone(void **unused)
         kept[i] = collect(world, &collection, NULL, 2);
         assert_true(kept[i].labels == kept[0].labels);
     }
-    assert_true(kept[0].pixels != kept[1].pixels && kept[1].pixels != kept[2].pixels);
+    assert_true(kept[0].pixels != kept[1].pixels);
+    assert_true(kept[1].pixels != kept[2].pixels);
     facet_gate_world_destroy(world);
 }
 
@@ -141,7 +145,7 @@ static FacetStatus keep_labels(void *context, const FacetGateFrames *frames)
     return status_ok();
 }
 
-static void test_labels_are_true_whoever_flies(void **unused)
+static void labels_are_true_whoever_flies(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -166,7 +170,7 @@ static void test_labels_are_true_whoever_flies(void **unused)
 }
 
 // An upset and disturbed expert shows how to recover: it mostly still gets through.
-static void test_disturbed_experts_recover(void **unused)
+static void disturbed_experts_recover(void **unused)
 {
     (void)unused;
     enum { FLIGHTS = 40 };
@@ -192,7 +196,7 @@ static void test_disturbed_experts_recover(void **unused)
     facet_gate_world_destroy(world);
 }
 
-static void test_files(void **unused)
+static void files_hold_what_was_collected(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -245,11 +249,11 @@ static void test_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_change_nothing),
-        cmocka_unit_test(test_looks_change_pixels_alone),
-        cmocka_unit_test(test_labels_are_true_whoever_flies),
-        cmocka_unit_test(test_disturbed_experts_recover),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(looks_change_pixels_alone),
+        cmocka_unit_test(labels_are_true_whoever_flies),
+        cmocka_unit_test(disturbed_experts_recover),
+        cmocka_unit_test(files_hold_what_was_collected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 // ---- The expert ---------------------------------------------------------------------------------
 
-static void test_the_expert_passes_in_every_venue(void **unused)
+static void the_expert_passes_in_every_venue(void **unused)
 {
     (void)unused;
     enum { TRIALS = 40 };
@@ -53,7 +53,7 @@ static FacetStatus remember(void *context, const FacetGateView *view, const doub
 }
 
 // Where a label says that the expert will be, a flown expert is, with a perfect gyro.
-static void test_labels_are_what_the_expert_flies(void **unused)
+static void labels_are_what_the_expert_flies(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -83,7 +83,7 @@ static void test_labels_are_what_the_expert_flies(void **unused)
 }
 
 // From a wild state the labels stay finite.
-static void test_labels_of_wild_states(void **unused)
+static void labels_of_wild_states(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -116,7 +116,7 @@ static void test_labels_of_wild_states(void **unused)
 
 // With perfect fixes and a perfect gyro a wrong start is forgotten while the vehicle flies a curve,
 // and overshoots by no more than a fifth.
-static void test_the_observer_converges(void **unused)
+static void the_observer_converges(void **unused)
 {
     (void)unused;
     const FacetQuadParams params = facet_quad_params_default();
@@ -155,7 +155,7 @@ static FacetGateFlight fly_shifted(const FacetGateWorld *world, const char *task
     return flight;
 }
 
-static void test_ends_by_hand(void **unused)
+static void ends_by_hand(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -183,7 +183,7 @@ static void test_ends_by_hand(void **unused)
     facet_gate_world_destroy(world);
 }
 
-static void test_lost_attitude_and_obstacles(void **unused)
+static void lost_attitude_and_obstacles(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -208,7 +208,7 @@ static void test_lost_attitude_and_obstacles(void **unused)
 }
 
 // A dash through another gate is neither success nor crash.
-static void test_another_gate_is_just_air(void **unused)
+static void another_gate_is_just_air(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -250,7 +250,7 @@ static FacetStatus plan_nothing(double *offsets, void *context, const FacetGateV
     return status_fail(FACET_BAD_ARGUMENT, "no plan today");
 }
 
-static void test_pilots_that_fail(void **unused)
+static void pilots_that_fail(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -299,7 +299,7 @@ static FacetStatus note_estimate(void *context, const FacetGateView *view, const
     return status_ok();
 }
 
-static void test_the_truth_does_not_reach_the_controller(void **unused)
+static void the_truth_does_not_reach_the_controller(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -343,7 +343,7 @@ static FacetStatus sum_frame(void *context, const FacetGateView *view, const dou
     return status_ok();
 }
 
-static void test_threads_change_nothing(void **unused)
+static void threads_change_nothing(void **unused)
 {
     (void)unused;
     enum { TRIALS = 12 };
@@ -383,7 +383,7 @@ static FacetStatus refuse_to_make(FacetGatePilot *pilot, void *context, int work
     return worker == 1 ? status_fail(FACET_BAD_ARGUMENT, "no pilot %d", worker) : status_ok();
 }
 
-static void test_crews_that_fail(void **unused)
+static void crews_that_fail(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -400,7 +400,7 @@ static void test_crews_that_fail(void **unused)
     facet_gate_world_destroy(world);
 }
 
-static void test_tally_by_hand(void **unused)
+static void tally_by_hand(void **unused)
 {
     (void)unused;
     const FacetGateFlight flights[] = {{FACET_GATE_SUCCESS, 4.0, 0.1, 0.2, 40},
@@ -424,18 +424,18 @@ static void test_tally_by_hand(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_expert_passes_in_every_venue),
-        cmocka_unit_test(test_labels_are_what_the_expert_flies),
-        cmocka_unit_test(test_labels_of_wild_states),
-        cmocka_unit_test(test_the_observer_converges),
-        cmocka_unit_test(test_ends_by_hand),
-        cmocka_unit_test(test_lost_attitude_and_obstacles),
-        cmocka_unit_test(test_another_gate_is_just_air),
-        cmocka_unit_test(test_pilots_that_fail),
-        cmocka_unit_test(test_the_truth_does_not_reach_the_controller),
-        cmocka_unit_test(test_threads_change_nothing),
-        cmocka_unit_test(test_crews_that_fail),
-        cmocka_unit_test(test_tally_by_hand),
+        cmocka_unit_test(the_expert_passes_in_every_venue),
+        cmocka_unit_test(labels_are_what_the_expert_flies),
+        cmocka_unit_test(labels_of_wild_states),
+        cmocka_unit_test(the_observer_converges),
+        cmocka_unit_test(ends_by_hand),
+        cmocka_unit_test(lost_attitude_and_obstacles),
+        cmocka_unit_test(another_gate_is_just_air),
+        cmocka_unit_test(pilots_that_fail),
+        cmocka_unit_test(the_truth_does_not_reach_the_controller),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(crews_that_fail),
+        cmocka_unit_test(tally_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

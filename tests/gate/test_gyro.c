@@ -12,7 +12,7 @@ static FacetGyroParams only(bool noise, bool walk, bool start)
     return params;
 }
 
-static void test_the_parts_have_their_figures(void **unused)
+static void the_parts_have_their_figures(void **unused)
 {
     (void)unused;
     FacetGyroParams params;
@@ -27,7 +27,7 @@ static void test_the_parts_have_their_figures(void **unused)
 }
 
 // A reading's standard deviation is density/sqrt(dt), whatever dt is.
-static void test_white_noise(void **unused)
+static void white_noise(void **unused)
 {
     (void)unused;
     const double steps[] = {1.0 / 600.0, 1.0 / 100.0};
@@ -53,7 +53,7 @@ static void test_white_noise(void **unused)
 }
 
 // The bias of many gyros after a time T has the variance start^2 + walk^2 T.
-static void test_bias_walk(void **unused)
+static void the_bias_walks(void **unused)
 {
     (void)unused;
     enum { GYROS = 3000, STEPS = 200 };
@@ -74,7 +74,7 @@ static void test_bias_walk(void **unused)
 }
 
 // The attitude of many gyros at rest strays by density sqrt(T) on each axis.
-static void test_attitude_strays_as_a_random_walk(void **unused)
+static void attitude_strays_as_a_random_walk(void **unused)
 {
     (void)unused;
     enum { GYROS = 1500, STEPS = 300 };
@@ -90,7 +90,7 @@ static void test_attitude_strays_as_a_random_walk(void **unused)
     assert_near(square / (3.0 * GYROS), expected, 0.06 * expected);
 }
 
-static void test_without_noise_it_integrates_exactly(void **unused)
+static void without_noise_it_integrates_exactly(void **unused)
 {
     (void)unused;
     FacetGyroParams params = only(false, false, false);
@@ -105,7 +105,7 @@ static void test_without_noise_it_integrates_exactly(void **unused)
     assert_near(vec3_norm(quat_log(quat_mul(quat_conj(truth), gyro.attitude))), 0.0, 1e-12);
 }
 
-static void test_same_seed_same_bits(void **unused)
+static void same_seed_same_bits(void **unused)
 {
     (void)unused;
     FacetGyroParams params = gyro_params_default();
@@ -125,12 +125,12 @@ static void test_same_seed_same_bits(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_parts_have_their_figures),
-        cmocka_unit_test(test_white_noise),
-        cmocka_unit_test(test_bias_walk),
-        cmocka_unit_test(test_attitude_strays_as_a_random_walk),
-        cmocka_unit_test(test_without_noise_it_integrates_exactly),
-        cmocka_unit_test(test_same_seed_same_bits),
+        cmocka_unit_test(the_parts_have_their_figures),
+        cmocka_unit_test(white_noise),
+        cmocka_unit_test(the_bias_walks),
+        cmocka_unit_test(attitude_strays_as_a_random_walk),
+        cmocka_unit_test(without_noise_it_integrates_exactly),
+        cmocka_unit_test(same_seed_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

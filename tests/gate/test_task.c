@@ -2,7 +2,7 @@
 #include "factor/factor.h"
 #include "gates.h"
 
-static void test_the_shipped_tasks(void **unused)
+static void the_shipped_tasks(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -26,7 +26,7 @@ static void test_the_shipped_tasks(void **unused)
 }
 
 // Gates stand near enough to each other that which one is meant is a question.
-static void test_several_gates_are_in_view(void **unused)
+static void several_gates_are_in_view(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -64,7 +64,7 @@ static bool passes(double *miss, const FacetCourseGate *gate, double sideways, d
                              vec3_axpy(point, 0.01 * along, gate->normal));
 }
 
-static void test_passing_by_hand(void **unused)
+static void passing_by_hand(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -104,7 +104,7 @@ static void test_passing_by_hand(void **unused)
 // ---- Colours ------------------------------------------------------------------------------------
 
 // The target alone wears its colour; the others' change from trial to trial.
-static void test_the_target_alone_has_its_color(void **unused)
+static void the_target_alone_has_its_color(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -129,7 +129,7 @@ static void test_the_target_alone_has_its_color(void **unused)
 
 // ---- Spawns -------------------------------------------------------------------------------------
 
-static void test_spawns_keep_to_their_ranges(void **unused)
+static void spawns_keep_to_their_ranges(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -164,11 +164,13 @@ static void test_spawns_keep_to_their_ranges(void **unused)
     }
     // The ranges are used to their ends.
     assert_less(nearest, 3.2);
-    assert_true(farthest > 9.8 && widest > 0.24 * FACET_PI && most_turned > 0.42);
+    assert_true(farthest > 9.8);
+    assert_true(widest > 0.24 * FACET_PI);
+    assert_true(most_turned > 0.42);
     facet_gate_world_destroy(world);
 }
 
-static void test_trials_follow_from_seed_and_number(void **unused)
+static void trials_follow_from_seed_and_number(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = shipped_world();
@@ -195,14 +197,14 @@ static void test_trials_follow_from_seed_and_number(void **unused)
     "{\"box\": [0.2, 60, 8], \"at\": [-2, 0, 0], \"material\": \"grey\"}]}"
 
 // A wall before the gate: no trial from that side, and one from the other.
-static void test_no_way_to_the_gate(void **unused)
+static void no_way_to_the_gate(void **unused)
 {
     (void)unused;
-    SceneFolder folder = scene_folder(ONE_GATE, WALLED_IN);
+    Scratch folder = scene_folder(ONE_GATE, WALLED_IN);
     FacetGateWorld *world;
     FacetGateTrial trial;
-    assert_ok(facet_gate_world_create(&world, folder.courses));
-    scene_folder_remove(&folder);
+    assert_ok(facet_gate_world_create(&world, folder.folder));
+    scratch_end(&folder);
     assert_refused(facet_gate_trial(&trial, world, task_of(world, "scene/red/1/+1"), 1, 1),
                    "scene/red/1/+1: expected a start with a free way to the gate");
     assert_ok(facet_gate_trial(&trial, world, task_of(world, "scene/red/1/-1"), 1, 1));
@@ -216,13 +218,13 @@ static void test_no_way_to_the_gate(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_shipped_tasks),
-        cmocka_unit_test(test_several_gates_are_in_view),
-        cmocka_unit_test(test_passing_by_hand),
-        cmocka_unit_test(test_the_target_alone_has_its_color),
-        cmocka_unit_test(test_spawns_keep_to_their_ranges),
-        cmocka_unit_test(test_trials_follow_from_seed_and_number),
-        cmocka_unit_test(test_no_way_to_the_gate),
+        cmocka_unit_test(the_shipped_tasks),
+        cmocka_unit_test(several_gates_are_in_view),
+        cmocka_unit_test(passing_by_hand),
+        cmocka_unit_test(the_target_alone_has_its_color),
+        cmocka_unit_test(spawns_keep_to_their_ranges),
+        cmocka_unit_test(trials_follow_from_seed_and_number),
+        cmocka_unit_test(no_way_to_the_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

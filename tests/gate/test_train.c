@@ -241,10 +241,10 @@ static void policies_of_another_world_do_not_fly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_short_training_beats_chance, clean_folder),
-        cmocka_unit_test_teardown(a_round_cut_short_resumes, clean_folder),
-        cmocka_unit_test_teardown(rounds_of_another_training_are_refused, clean_folder),
-        cmocka_unit_test_teardown(policies_of_another_world_do_not_fly, clean_folder),
+        cmocka_unit_test_teardown(a_short_training_beats_chance, scratch_clean),
+        cmocka_unit_test_teardown(a_round_cut_short_resumes, scratch_clean),
+        cmocka_unit_test_teardown(rounds_of_another_training_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(policies_of_another_world_do_not_fly, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -1,4 +1,4 @@
-// BLAS behind math/gemm.h against the plain loops: every transposition, strides larger than the
+// BLAS behind linalg/gemm.h against the plain loops: every transposition, strides larger than the
 // rows, accumulation, and old content that must not leak when beta is zero.
 #include "base/rng.h"
 #include "linalg/gemm.h"
@@ -20,7 +20,7 @@ static void fill(uint64_t stream)
     }
 }
 
-static void test_matches_reference(void **state)
+static void matches_reference(void **state)
 {
     (void)state;
     const int shapes[][3] = {{1, 1, 1}, {7, 5, 3}, {31, 16, 40}, {2, 33, 17}, {48, 4, 12}};
@@ -49,7 +49,7 @@ static void test_matches_reference(void **state)
 }
 
 // Gaps between rows of c stay as they are.
-static void test_leaves_gaps(void **state)
+static void leaves_gaps(void **state)
 {
     (void)state;
     fill(99);
@@ -61,8 +61,8 @@ static void test_leaves_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matches_reference),
-        cmocka_unit_test(test_leaves_gaps),
+        cmocka_unit_test(matches_reference),
+        cmocka_unit_test(leaves_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void fill(uint64_t stream)
         c[i] = r[i] = (Real)rng_range(&rng, -1.0, 1.0);
 }
 
-static void test_matches_reference(void **state)
+static void matches_reference(void **state)
 {
     (void)state;
     fill(0);
@@ -50,7 +50,7 @@ static void test_matches_reference(void **state)
 }
 
 // Rows of a that overlap: three stacked matrices and lda = k / 3 are a convolution.
-static void test_overlapping_rows(void **state)
+static void overlapping_rows(void **state)
 {
     (void)state;
     enum { M = 20, N = 24, C = 9 };
@@ -64,7 +64,7 @@ static void test_overlapping_rows(void **state)
     for (int i = 0; i < M * N; i++) assert_near((double)c[i], (double)r[i], TOLERANCE);
 }
 
-static void test_rows_are_independent(void **state)
+static void rows_are_independent(void **state)
 {
     (void)state;
     enum { M = 17, N = 20, K = 290 };
@@ -80,9 +80,9 @@ static void test_rows_are_independent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matches_reference),
-        cmocka_unit_test(test_overlapping_rows),
-        cmocka_unit_test(test_rows_are_independent),
+        cmocka_unit_test(matches_reference),
+        cmocka_unit_test(overlapping_rows),
+        cmocka_unit_test(rows_are_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

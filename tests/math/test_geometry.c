@@ -7,7 +7,7 @@ static FacetVec3 rotate(FacetQuat q, FacetVec3 v)
     return vec3(out.x, out.y, out.z);
 }
 
-static void test_matrix_is_the_rotation_of_the_quaternion(void **unused)
+static void matrix_is_the_rotation_of_the_quaternion(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(1, 0);
@@ -24,7 +24,7 @@ static void test_matrix_is_the_rotation_of_the_quaternion(void **unused)
     }
 }
 
-static void test_products_compose_in_order(void **unused)
+static void products_compose_in_order(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(2, 0);
@@ -38,7 +38,7 @@ static void test_products_compose_in_order(void **unused)
     }
 }
 
-static void test_known_rotations(void **unused)
+static void known_rotations(void **unused)
 {
     (void)unused;
     FacetVec3 x = vec3(1.0, 0.0, 0.0), y = vec3(0.0, 1.0, 0.0), z = vec3(0.0, 0.0, 1.0);
@@ -48,7 +48,7 @@ static void test_known_rotations(void **unused)
     assert_vec3_near(rotate(quat_identity(), x), x, 0.0);
 }
 
-static void test_exponential_and_logarithm_are_inverse(void **unused)
+static void exponential_and_logarithm_are_inverse(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(3, 0);
@@ -70,7 +70,7 @@ static void test_exponential_and_logarithm_are_inverse(void **unused)
                      1e-14);
 }
 
-static void test_vee_takes_the_skew_part(void **unused)
+static void vee_takes_the_skew_part(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(4, 0);
@@ -86,7 +86,7 @@ static void test_vee_takes_the_skew_part(void **unused)
     }
 }
 
-static void test_degenerate_vectors(void **unused)
+static void degenerate_vectors(void **unused)
 {
     (void)unused;
     FacetVec3 fallback = vec3(0.0, 0.0, 1.0);
@@ -103,12 +103,12 @@ static void test_degenerate_vectors(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix_is_the_rotation_of_the_quaternion),
-        cmocka_unit_test(test_products_compose_in_order),
-        cmocka_unit_test(test_known_rotations),
-        cmocka_unit_test(test_exponential_and_logarithm_are_inverse),
-        cmocka_unit_test(test_vee_takes_the_skew_part),
-        cmocka_unit_test(test_degenerate_vectors),
+        cmocka_unit_test(matrix_is_the_rotation_of_the_quaternion),
+        cmocka_unit_test(products_compose_in_order),
+        cmocka_unit_test(known_rotations),
+        cmocka_unit_test(exponential_and_logarithm_are_inverse),
+        cmocka_unit_test(vee_takes_the_skew_part),
+        cmocka_unit_test(degenerate_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

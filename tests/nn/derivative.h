@@ -51,7 +51,8 @@ static inline void check_tangent(const char *name, double *input, const double *
 {
     enum { LIMIT = 4096 };
     static double keep[LIMIT], above[LIMIT];
-    assert_true(inputs <= LIMIT && outputs <= LIMIT);
+    assert_true(inputs <= LIMIT);
+    assert_true(outputs <= LIMIT);
     double h = 1e-5;
     memcpy(keep, input, inputs * sizeof *keep);
     for (size_t i = 0; i < inputs; i++) input[i] = keep[i] + h * direction[i];

@@ -36,7 +36,8 @@ static void conv(void *context)
 {
     const ConvCase *c = context;
     ImageShape in = image_bordered(c->in, c->conv.kernel / 2);
-    assert_true(conv2d_packed_size(c->conv, false) <= MAX && image_size(in) <= MAX);
+    assert_true(conv2d_packed_size(c->conv, false) <= MAX);
+    assert_true(image_size(in) <= MAX);
     image_put(bordered, in, x);
     conv2d_pack(packed, w, c->conv);
     conv2d_forward(y, c->out, bordered, in, packed, bias, c->conv);
@@ -79,7 +80,8 @@ static void conv_case(int kernel, int stride, int height, int width, int in, int
                 assert_near(y[image_at(c.out, v, u) + o], conv_by_hand(&c, v, u, o), 1e-12);
     image_put(dbordered, above, dy);
     conv2d_backward_weight(dw, bordered, below, dbordered, above, c.conv);
-    assert_true(conv2d_packed_size(c.conv, true) <= MAX && image_size(above) <= MAX);
+    assert_true(conv2d_packed_size(c.conv, true) <= MAX);
+    assert_true(image_size(above) <= MAX);
     conv2d_pack_backward(packed, w, c.conv);
     memcpy(dx, tx, sizeof dx); // overwritten
     conv2d_backward_input(dx, c.in, dbordered, above, packed, c.conv, false);
@@ -99,7 +101,7 @@ static void conv_case(int kernel, int stride, int height, int width, int in, int
                       &c);
 }
 
-static void test_conv2d(void **state)
+static void conv2d_matches(void **state)
 {
     (void)state;
     const int kernels[] = {1, 3, 4, 5, 7}, strides[] = {1, 2, 4};
@@ -131,7 +133,7 @@ static double max_pool_loss(void *context)
     return dot(dy, y, image_size(max_pool_shape(plane)));
 }
 
-static void test_max_pool(void **state)
+static void max_pool_matches(void **state)
 {
     (void)state;
     for (size_t i = 0; i < image_size(plane); i++) x[i] -= 3.0; // zeros outside do not count
@@ -159,7 +161,7 @@ static double mean_pool_loss(void *context)
     return dot(dy, y, (size_t)plane.channels);
 }
 
-static void test_mean_pool(void **state)
+static void mean_pool_matches(void **state)
 {
     (void)state;
     mean_pool_backward(dx, plane, dy);
@@ -183,7 +185,7 @@ static double keypoints_loss(void *context)
     return dot(dy, y, 2 * (size_t)plane.channels);
 }
 
-static void test_keypoints(void **state)
+static void keypoints_match(void **state)
 {
     (void)state;
     keypoints(NULL);
@@ -213,7 +215,7 @@ static double relu_loss(void *context)
     return dot(dy, y, 40);
 }
 
-static void test_relu(void **state)
+static void relu_matches(void **state)
 {
     (void)state;
     relu_backward(dx, dy, x, 40);
@@ -282,7 +284,7 @@ static void epilogue_case(bool identity, bool conv_skip)
     assert_near(du[0], 0.0, 0.0);
 }
 
-static void test_epilogue(void **state)
+static void epilogue_matches(void **state)
 {
     epilogue_case(false, false);
     reset(state);
@@ -292,7 +294,7 @@ static void test_epilogue(void **state)
 }
 
 // A mean far from zero does not eat the variance.
-static void test_moments_far_from_zero(void **state)
+static void moments_far_from_zero(void **state)
 {
     (void)state;
     double scale[C], shift[C], mean[C], rstd[C], far[SIZE], near_scale[C];
@@ -306,13 +308,13 @@ static void test_moments_far_from_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_conv2d, reset),
-        cmocka_unit_test_setup(test_max_pool, reset),
-        cmocka_unit_test_setup(test_mean_pool, reset),
-        cmocka_unit_test_setup(test_keypoints, reset),
-        cmocka_unit_test_setup(test_relu, reset),
-        cmocka_unit_test_setup(test_epilogue, reset),
-        cmocka_unit_test_setup(test_moments_far_from_zero, reset),
+        cmocka_unit_test_setup(conv2d_matches, reset),
+        cmocka_unit_test_setup(max_pool_matches, reset),
+        cmocka_unit_test_setup(mean_pool_matches, reset),
+        cmocka_unit_test_setup(keypoints_match, reset),
+        cmocka_unit_test_setup(relu_matches, reset),
+        cmocka_unit_test_setup(epilogue_matches, reset),
+        cmocka_unit_test_setup(moments_far_from_zero, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static void entry(char *out, const char *layer, const char *part)
 
 static void inputs(size_t in, size_t out)
 {
-    assert_true(in <= MAX && out <= MAX);
+    assert_true(in <= MAX);
+    assert_true(out <= MAX);
     wave(x, in, 1.0, 0.9, 0.2);
     wave(dy, out, 1.0, 1.7, 0.4);
     memset(bordered, 0, sizeof bordered);
@@ -33,7 +34,8 @@ static void conv_case(int kernel, int stride)
     inputs(image_size(in), image_size(out));
     wave(w, weights, 0.5, 1.3, 0.7);
     wave(bias, 3, 0.5, 1.1, 0.3);
-    assert_true(conv2d_packed_size(c, false) <= MAX && conv2d_packed_size(c, true) <= MAX);
+    assert_true(conv2d_packed_size(c, false) <= MAX);
+    assert_true(conv2d_packed_size(c, true) <= MAX);
     conv2d_pack(packed, w, c);
     image_put(bordered, in_framed, x);
     conv2d_forward(y, out, bordered, in_framed, packed, bias, c);
@@ -52,7 +54,7 @@ static void conv_case(int kernel, int stride)
     same(dx, name, image_size(in));
 }
 
-static void test_conv2d(void **state)
+static void conv2d_is_pytorchs(void **state)
 {
     (void)state;
     conv_case(1, 2);
@@ -65,7 +67,7 @@ static void test_conv2d(void **state)
 
 static const ImageShape plane = {H, W, 3, 0};
 
-static void test_max_pool(void **state)
+static void max_pool(void **state)
 {
     (void)state;
     uint8_t chosen[MAX];
@@ -77,7 +79,7 @@ static void test_max_pool(void **state)
     same(dx, "max_pool.dx", image_size(plane));
 }
 
-static void test_mean_pool(void **state)
+static void mean_pool(void **state)
 {
     (void)state;
     inputs(image_size(plane), 3);
@@ -88,7 +90,7 @@ static void test_mean_pool(void **state)
     same(dx, "mean_pool.dx", image_size(plane));
 }
 
-static void test_keypoints(void **state)
+static void keypoints_are_pytorchs(void **state)
 {
     (void)state;
     static Real p[MAX];
@@ -102,10 +104,10 @@ static void test_keypoints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv2d),
-        cmocka_unit_test(test_max_pool),
-        cmocka_unit_test(test_mean_pool),
-        cmocka_unit_test(test_keypoints),
+        cmocka_unit_test(conv2d_is_pytorchs),
+        cmocka_unit_test(max_pool),
+        cmocka_unit_test(mean_pool),
+        cmocka_unit_test(keypoints_are_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

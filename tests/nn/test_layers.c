@@ -42,7 +42,7 @@ static double conv_loss(void *context)
     return dot(dy, y, B * T * O);
 }
 
-static void test_conv1d(void **state)
+static void conv1d_has_its_derivatives(void **state)
 {
     (void)state;
     static double pdy[MAX], pdx[MAX], scratch[MAX];
@@ -65,12 +65,13 @@ static void test_conv1d(void **state)
 }
 
 // Packed weights compute the same, on any range of rows.
-static void test_conv1d_packed(void **state)
+static void conv1d_packed(void **state)
 {
     (void)state;
     static double packed[MAX], expected[MAX], sum[MAX], pdy[MAX];
     const int rows = (int)seq_rows(B, T);
-    assert_true(gemm_packed_size(O, 3 * I) <= MAX && gemm_packed_size(I, 3 * O) <= MAX);
+    assert_true(gemm_packed_size(O, 3 * I) <= MAX);
+    assert_true(gemm_packed_size(I, 3 * O) <= MAX);
     memset(bias, 0, sizeof bias);
     seq_pack(padded, x, B, T, I);
     conv1d_forward(expected, padded, w, bias, B, T, I, O);
@@ -101,7 +102,7 @@ static double linear_loss(void *context)
     return dot(dy, y, B * O);
 }
 
-static void test_linear(void **state)
+static void linear_has_its_derivatives(void **state)
 {
     (void)state;
     linear_backward_input(dx, dy, w, B, I, O);
@@ -128,7 +129,7 @@ static double norm_loss(void *context)
     return dot(dy, y, B * T * O);
 }
 
-static void test_norm(void **state)
+static void norm_has_its_derivatives(void **state)
 {
     (void)state;
     norm(NULL);
@@ -154,7 +155,7 @@ static double group_loss(void *context)
     return dot(dy, y, B * T * O);
 }
 
-static void test_group_norm(void **state)
+static void group_norm(void **state)
 {
     (void)state;
     group(NULL);
@@ -182,7 +183,7 @@ static double mish_loss(void *context)
     return dot(dy, y, B * O);
 }
 
-static void test_mish(void **state)
+static void mish_has_its_derivatives(void **state)
 {
     (void)state;
     for (int i = 0; i < B * O; i++) x[i] *= 4.0;
@@ -206,7 +207,7 @@ static double film_loss(void *context)
     return dot(dy, y, B * T * O);
 }
 
-static void test_film(void **state)
+static void film_has_its_derivatives(void **state)
 {
     (void)state;
     film_backward(dx, dfilm, dy, x, film, B, T, O);
@@ -223,7 +224,7 @@ static void test_film(void **state)
                       B * T * O, apply_film, NULL);
 }
 
-static void test_residual(void **state)
+static void residuals_add(void **state)
 {
     (void)state;
     residual_forward(y, x, w, 10);
@@ -242,7 +243,7 @@ static double embedding_loss(void *context)
     return dot(dy, y, 3 * O);
 }
 
-static void test_embedding(void **state)
+static void embedding_has_its_derivatives(void **state)
 {
     (void)state;
     embedding_backward(dw, dy, O, chosen, 2, 3, 3, 4);
@@ -260,7 +261,7 @@ static void embed_time(void *context)
     time_embedding(y, 8, x, 3, 8, false);
 }
 
-static void test_time_embedding(void **state)
+static void time_embedding_has_its_derivatives(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) x[i] = 2.0 * i + 0.5;
@@ -329,19 +330,19 @@ static void epilogue_case(bool with_film, bool with_residual)
     }
 }
 
-static void test_epilogue_plain(void **state)
+static void epilogue_plain(void **state)
 {
     (void)state;
     epilogue_case(false, false);
 }
 
-static void test_epilogue_film(void **state)
+static void epilogue_film(void **state)
 {
     (void)state;
     epilogue_case(true, false);
 }
 
-static void test_epilogue_residual(void **state)
+static void epilogue_residual(void **state)
 {
     (void)state;
     epilogue_case(false, true);
@@ -350,19 +351,19 @@ static void test_epilogue_residual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_conv1d, reset),
-        cmocka_unit_test_setup(test_conv1d_packed, reset),
-        cmocka_unit_test_setup(test_linear, reset),
-        cmocka_unit_test_setup(test_norm, reset),
-        cmocka_unit_test_setup(test_group_norm, reset),
-        cmocka_unit_test_setup(test_mish, reset),
-        cmocka_unit_test_setup(test_film, reset),
-        cmocka_unit_test_setup(test_residual, reset),
-        cmocka_unit_test_setup(test_embedding, reset),
-        cmocka_unit_test_setup(test_time_embedding, reset),
-        cmocka_unit_test_setup(test_epilogue_plain, reset),
-        cmocka_unit_test_setup(test_epilogue_film, reset),
-        cmocka_unit_test_setup(test_epilogue_residual, reset),
+        cmocka_unit_test_setup(conv1d_has_its_derivatives, reset),
+        cmocka_unit_test_setup(conv1d_packed, reset),
+        cmocka_unit_test_setup(linear_has_its_derivatives, reset),
+        cmocka_unit_test_setup(norm_has_its_derivatives, reset),
+        cmocka_unit_test_setup(group_norm, reset),
+        cmocka_unit_test_setup(mish_has_its_derivatives, reset),
+        cmocka_unit_test_setup(film_has_its_derivatives, reset),
+        cmocka_unit_test_setup(residuals_add, reset),
+        cmocka_unit_test_setup(embedding_has_its_derivatives, reset),
+        cmocka_unit_test_setup(time_embedding_has_its_derivatives, reset),
+        cmocka_unit_test_setup(epilogue_plain, reset),
+        cmocka_unit_test_setup(epilogue_film, reset),
+        cmocka_unit_test_setup(epilogue_residual, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static int reset(void **state)
     return 0;
 }
 
-static void test_conv1d(void **state)
+static void conv1d_is_pytorchs(void **state)
 {
     (void)state;
     static Real dense[MAX], scratch[16 * MAX];
@@ -80,7 +80,7 @@ static void test_conv1d(void **state)
     same(db, "conv.db", O);
 }
 
-static void test_norm(void **state)
+static void norm_is_pytorchs(void **state)
 {
     (void)state;
     const Real *gamma = reference("norm.g");
@@ -92,7 +92,7 @@ static void test_norm(void **state)
     same(db, "norm.db", O);
 }
 
-static void test_group_norm(void **state)
+static void group_norm(void **state)
 {
     (void)state;
     const Real *gamma = reference("group.g");
@@ -104,7 +104,7 @@ static void test_group_norm(void **state)
     same(db, "group.db", O);
 }
 
-static void test_mish(void **state)
+static void mish_is_pytorchs(void **state)
 {
     (void)state;
     Real ones[12];
@@ -115,7 +115,7 @@ static void test_mish(void **state)
     same(dx, "mish.dx", 12);
 }
 
-static void test_linear(void **state)
+static void linear_is_pytorchs(void **state)
 {
     (void)state;
     const Real *w = reference("linear.w");
@@ -127,7 +127,7 @@ static void test_linear(void **state)
     same(dw, "linear.dw", I * O);
 }
 
-static void test_adamw(void **state)
+static void adamw_is_pytorchs(void **state)
 {
     (void)state;
     TensorTable table = {0};
@@ -168,9 +168,12 @@ static void test_adamw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_conv1d, reset),     cmocka_unit_test_setup(test_norm, reset),
-        cmocka_unit_test_setup(test_group_norm, reset), cmocka_unit_test_setup(test_mish, reset),
-        cmocka_unit_test_setup(test_linear, reset),     cmocka_unit_test(test_adamw),
+        cmocka_unit_test_setup(conv1d_is_pytorchs, reset),
+        cmocka_unit_test_setup(norm_is_pytorchs, reset),
+        cmocka_unit_test_setup(group_norm, reset),
+        cmocka_unit_test_setup(mish_is_pytorchs, reset),
+        cmocka_unit_test_setup(linear_is_pytorchs, reset),
+        cmocka_unit_test(adamw_is_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

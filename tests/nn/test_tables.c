@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void test_table_offsets(void **state)
+static void table_offsets(void **state)
 {
     (void)state;
     TensorTable table = {0};
@@ -31,7 +31,7 @@ static void test_table_offsets(void **state)
     tensor_table_free(&table);
 }
 
-static void test_table_refuses(void **state)
+static void table_refuses(void **state)
 {
     (void)state;
     TensorTable table = {0};
@@ -44,7 +44,7 @@ static void test_table_refuses(void **state)
     tensor_table_free(&table);
 }
 
-static void test_learning_rate(void **state)
+static void learning_rate(void **state)
 {
     (void)state;
     assert_near(optimizer_rate(2.0, 0.0, 10, 110, 1), 0.2, 1e-12);
@@ -58,7 +58,7 @@ static void test_learning_rate(void **state)
 }
 
 // What is frozen keeps its weights, against weight decay too; the rest is trained as without it.
-static void test_freezing(void **state)
+static void frozen_weights_stay(void **state)
 {
     (void)state;
     enum { SIZE = 40 };
@@ -68,7 +68,8 @@ static void test_freezing(void **state)
         assert_ok(tensor_add(&table, names[i], 1, (int[]){SIZE}, INIT_UNIFORM, 1.0, true));
     size_t bytes = table.size * sizeof(float);
     float *params[2], *start = calloc(1, bytes), *grads = calloc(1, bytes);
-    assert_true(start && grads);
+    assert_true(start);
+    assert_true(grads);
     tensor_init(start, &table, 1);
     tensor_init(grads, &table, 2);
     OptimizerConfig config = optimizer_default();
@@ -99,7 +100,7 @@ static void test_freezing(void **state)
     tensor_table_free(&table);
 }
 
-static void test_exp_accuracy(void **state)
+static void exp_accuracy(void **state)
 {
     (void)state;
     double worst = 0.0;
@@ -113,7 +114,7 @@ static void test_exp_accuracy(void **state)
     assert_true(real_exp(-1000.0f) < 1e-37f);
 }
 
-static void test_mish_accuracy(void **state)
+static void mish_accuracy(void **state)
 {
     (void)state;
     double worst = 0.0, worst_slope = 0.0;
@@ -141,9 +142,9 @@ static void test_mish_accuracy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_offsets), cmocka_unit_test(test_table_refuses),
-        cmocka_unit_test(test_learning_rate), cmocka_unit_test(test_exp_accuracy),
-        cmocka_unit_test(test_mish_accuracy), cmocka_unit_test(test_freezing),
+        cmocka_unit_test(table_offsets), cmocka_unit_test(table_refuses),
+        cmocka_unit_test(learning_rate), cmocka_unit_test(exp_accuracy),
+        cmocka_unit_test(mish_accuracy), cmocka_unit_test(frozen_weights_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

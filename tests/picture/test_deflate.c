@@ -19,7 +19,9 @@ static void what_is_packed_comes_back(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(SIZE), *packed = malloc(deflate_room(SIZE)), *back = malloc(SIZE);
-    assert_true(bytes && packed && back);
+    assert_true(bytes);
+    assert_true(packed);
+    assert_true(back);
     Inflater *inflater = inflater_create();
     assert_non_null(inflater);
     size_t sizes[2];
@@ -55,7 +57,11 @@ static void wrong_streams_are_told_apart(void **state)
     uint8_t *bytes = malloc(SIZE), *packed = malloc(deflate_room(SIZE)), *back = malloc(SIZE + 1);
     Inflater *inflater = inflater_create();
     Deflater *deflater = deflater_create(DEFLATE_FAST);
-    assert_true(bytes && packed && back && inflater && deflater);
+    assert_true(bytes);
+    assert_true(packed);
+    assert_true(back);
+    assert_true(inflater);
+    assert_true(deflater);
     fill(bytes, 3);
     size_t size = deflater_pack(packed, deflater, bytes, SIZE);
     assert_int_equal(inflater_unpack(back, SIZE + 1, inflater, packed, size), INFLATE_SHORTER);

@@ -99,7 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sampling_allocates_nothing),
         cmocka_unit_test(an_update_on_images_allocates_nothing),
-        cmocka_unit_test_teardown(an_update_allocates_nothing, clean_folder),
+        cmocka_unit_test_teardown(an_update_allocates_nothing, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

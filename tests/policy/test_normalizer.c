@@ -57,7 +57,8 @@ static void values_come_back(void **state)
     normalizer_apply(y, normalizer, x, 100);
     normalizer_invert(back, normalizer, y, 100);
     for (int i = 0; i < 500; i++) {
-        assert_true(y[i] >= -1.0 && y[i] <= 1.0);
+        assert_true(y[i] >= -1.0);
+        assert_true(y[i] <= 1.0);
         assert_near(back[i], x[i], 1e-13);
     }
     normalizer_destroy(normalizer);
@@ -84,7 +85,10 @@ static void a_constant_channel_is_refused_or_zero(void **state)
     for (int i = 0; i < 8; i++) assert_true(y[i] == expected[i]);
     y[1] = 0.8; // whatever a network says of a constant channel
     normalizer_invert(x, normalizer, y, 2);
-    assert_true(x[0] == 0.25 && x[1] == 1.5 && x[2] == 1.2 && x[3] == 0.0);
+    assert_true(x[0] == 0.25);
+    assert_true(x[1] == 1.5);
+    assert_true(x[2] == 1.2);
+    assert_true(x[3] == 0.0);
     normalizer_destroy(normalizer);
     normalizer_destroy(NULL);
 }

@@ -40,9 +40,13 @@ static void what_is_saved_comes_back(void **state)
         assert_true(policy_normalizer(back)->min[1] == 1.0 / 7.0);
         const PolicyRecord *record = policy_record(back);
         assert_string_equal(record->command, "facet train \"x\"");
-        assert_true(record->seed == UINT64_MAX && record->loss == 0.123456789);
-        assert_true(record->drop[1] == 0.3 && record->rate == 1e-4 && record->updates == 1234);
-        assert_true(facet_policy_knows(back, 0, 1) && !facet_policy_knows(back, 0, 2));
+        assert_true(record->seed == UINT64_MAX);
+        assert_true(record->loss == 0.123456789);
+        assert_true(record->drop[1] == 0.3);
+        assert_true(record->rate == 1e-4);
+        assert_true(record->updates == 1234);
+        assert_true(facet_policy_knows(back, 0, 1));
+        assert_true(!facet_policy_knows(back, 0, 2));
         for (int i = 0; i < policy->networks; i++)
             assert_memory_equal(back->params[i], policy->params[i],
                                 policy->net->table.size * sizeof(float));
@@ -64,7 +68,8 @@ static void a_policy_that_sees_comes_back(void **state)
         assert_ok(facet_policy_load(&back, "policy"));
         assert_true(policy_sees(back));
         policy_frame_size(back, &width, &height);
-        assert_true(width == TINY_WIDTH && height == TINY_HEIGHT);
+        assert_true(width == TINY_WIDTH);
+        assert_true(height == TINY_HEIGHT);
         assert_ok(policy_check_frame(back, TINY_WIDTH, TINY_HEIGHT));
         assert_refused(policy_check_frame(back, 320, 240),
                        "expected a frame of 32 x 24 pixels, found 320 x 240");
@@ -298,14 +303,14 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_is_saved_comes_back, clean_folder),
-        cmocka_unit_test_teardown(a_policy_that_sees_comes_back, clean_folder),
-        cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, clean_folder),
-        cmocka_unit_test_teardown(half_precision_rounds_the_weights, clean_folder),
-        cmocka_unit_test_teardown(broken_policies_are_refused, clean_folder),
-        cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, clean_folder),
-        cmocka_unit_test_teardown(damaged_headers_do_no_harm, clean_folder),
-        cmocka_unit_test_teardown(other_files_are_refused, clean_folder),
+        cmocka_unit_test_teardown(what_is_saved_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(a_policy_that_sees_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(half_precision_rounds_the_weights, scratch_clean),
+        cmocka_unit_test_teardown(broken_policies_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(damaged_headers_do_no_harm, scratch_clean),
+        cmocka_unit_test_teardown(other_files_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -265,7 +265,8 @@ static void results_are_in_the_datas_units(void **state)
         sample(out, policy, (const char *[]){"a/s"}, 1, (FacetPolicySampling){.steps = 1}, 1));
     for (int i = 0; i < TINY_SIZE; i++) {
         double min = policy->normalizer->min[i % TINY_D], max = policy->normalizer->max[i % TINY_D];
-        assert_true(out[i] >= min && out[i] <= max);
+        assert_true(out[i] >= min);
+        assert_true(out[i] <= max);
     }
     facet_policy_destroy(policy);
 }

@@ -197,12 +197,12 @@ static void the_example_prints_a_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(train_writes_policy_log_and_json, clean_folder),
-        cmocka_unit_test_teardown(sample_writes_actions, clean_folder),
-        cmocka_unit_test_teardown(wrong_words_get_the_right_ones, clean_folder),
-        cmocka_unit_test_teardown(a_policy_flies, clean_folder),
-        cmocka_unit_test_teardown(an_interrupt_leaves_a_checkpoint, clean_folder),
-        cmocka_unit_test_teardown(the_example_prints_a_plan, clean_folder),
+        cmocka_unit_test_teardown(train_writes_policy_log_and_json, scratch_clean),
+        cmocka_unit_test_teardown(sample_writes_actions, scratch_clean),
+        cmocka_unit_test_teardown(wrong_words_get_the_right_ones, scratch_clean),
+        cmocka_unit_test_teardown(a_policy_flies, scratch_clean),
+        cmocka_unit_test_teardown(an_interrupt_leaves_a_checkpoint, scratch_clean),
+        cmocka_unit_test_teardown(the_example_prints_a_plan, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

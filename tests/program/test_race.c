@@ -1,6 +1,7 @@
 // The commands of the race study as a user runs them: JSON, messages, nothing half-written.
 #include "base/json.h"
 #include "program/program.h"
+#include "scratch.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -161,7 +162,7 @@ static bool handles(pid_t process, int signal_number)
 
 // `facet demos` at work on the sample course, in a folder of its own.
 typedef struct DemosRun {
-    char folder[32], out[64];
+    Scratch folder; // its path is the file's
     FILE *err;
     pid_t process;
 } DemosRun;
@@ -169,16 +170,15 @@ typedef struct DemosRun {
 // `bytes` is the most that a file may hold.
 static DemosRun demos_start(const char *rollouts, rlim_t bytes)
 {
-    DemosRun run = {.folder = "test_demos_XXXXXX", .err = tmpfile()};
-    assert_non_null(mkdtemp(run.folder));
-    snprintf(run.out, sizeof run.out, "%s/demos.h5", run.folder);
+    DemosRun run = {.folder = scratch_begin(), .err = tmpfile()};
+    const char *out = scratch_path(&run.folder, "demos.h5");
     run.process = fork();
     assert_true(run.process >= 0);
     if (run.process == 0) {
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
         dup2(fileno(run.err), STDERR_FILENO);
         execl(FACET_PROGRAM, "facet", "demos", "--courses", TEST_SOURCE "/tests/race/sample",
-              "--quiet", "--rollouts", rollouts, "--out", run.out, (char *)NULL);
+              "--quiet", "--rollouts", rollouts, "--out", out, (char *)NULL);
         _exit(127);
     }
     return run;
@@ -193,9 +193,10 @@ static void assert_demos_fail(DemosRun *run, const char *words)
     read_back(said, sizeof said, run->err);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 1);
-    snprintf(line, sizeof line, "facet demos: %s: %s\n", run->out, words);
+    snprintf(line, sizeof line, "facet demos: %s: %s\n", run->folder.path, words);
     assert_string_equal(said, line);
-    assert_int_equal(rmdir(run->folder), 0); // empty
+    assert_int_equal(scratch_count(run->folder.folder), 0);
+    scratch_end(&run->folder);
 }
 
 static void an_interrupt_leaves_no_file(void **state)

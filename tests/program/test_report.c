@@ -1,42 +1,11 @@
 // facet report, and the page of facet race, as a user runs them.
 #include "base/json.h"
 #include "program/program.h"
-
-#include <dirent.h>
-#include <sys/stat.h>
+#include "scratch.h"
 
 #define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
 
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
-
-static char folder[] = "test_report_XXXXXX";
-
-static int enter(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static void clean(const char *path)
-{
-    DIR *stream = opendir(path);
-    for (struct dirent *entry; stream && (entry = readdir(stream));) {
-        char below[512];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        snprintf(below, sizeof below, "%s/%.200s", path, entry->d_name);
-        struct stat info;
-        if (stat(below, &info) == 0 && S_ISDIR(info.st_mode)) clean(below);
-        remove(below);
-    }
-    if (stream) closedir(stream);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    clean(".");
-    return chdir("..") == 0 && rmdir(folder) == 0 ? 0 : -1;
-}
 
 static void a_report_of_nothing_but_flights(void **state)
 {
@@ -136,5 +105,5 @@ int main(void)
         cmocka_unit_test(a_race_writes_its_page),
         cmocka_unit_test(bad_input_is_one_line),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

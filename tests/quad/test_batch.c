@@ -87,19 +87,19 @@ static void check_ten_seconds(double lag)
     }
 }
 
-static void test_ten_seconds_of_varied_commands(void **unused)
+static void ten_seconds_of_varied_commands(void **unused)
 {
     (void)unused;
     check_ten_seconds(0.033);
 }
 
-static void test_ten_seconds_with_ideal_motors(void **unused)
+static void ten_seconds_with_ideal_motors(void **unused)
 {
     (void)unused;
     check_ten_seconds(0.0);
 }
 
-static void test_one_step_in_any_attitude(void **unused)
+static void one_step_in_any_attitude(void **unused)
 {
     (void)unused;
     FacetQuadModel model = model_with_lag(0.033);
@@ -142,7 +142,7 @@ static void test_one_step_in_any_attitude(void **unused)
     }
 }
 
-static void test_lanes_do_not_see_each_other(void **unused)
+static void lanes_do_not_see_each_other(void **unused)
 {
     (void)unused;
     FacetQuadModel model = model_with_lag(0.033);
@@ -168,7 +168,7 @@ static void test_lanes_do_not_see_each_other(void **unused)
     assert_false(quad_finite(&broken));
 }
 
-static void test_mixer(void **unused)
+static void mixers_agree(void **unused)
 {
     (void)unused;
     FacetQuadModel model = model_with_lag(0.033);
@@ -203,11 +203,11 @@ static void test_mixer(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_seconds_of_varied_commands),
-        cmocka_unit_test(test_ten_seconds_with_ideal_motors),
-        cmocka_unit_test(test_one_step_in_any_attitude),
-        cmocka_unit_test(test_lanes_do_not_see_each_other),
-        cmocka_unit_test(test_mixer),
+        cmocka_unit_test(ten_seconds_of_varied_commands),
+        cmocka_unit_test(ten_seconds_with_ideal_motors),
+        cmocka_unit_test(one_step_in_any_attitude),
+        cmocka_unit_test(lanes_do_not_see_each_other),
+        cmocka_unit_test(mixers_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

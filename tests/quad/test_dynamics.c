@@ -19,7 +19,7 @@ static FacetQuadState thrown(FacetRng *rng)
     return state;
 }
 
-static void test_free_fall_without_drag(void **unused)
+static void free_fall_without_drag(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(1, 0);
@@ -39,7 +39,7 @@ static void test_free_fall_without_drag(void **unused)
 }
 
 // v' = -k (v - wind) - g, whatever the attitude does, when drag is the same along all axes.
-static void test_free_fall_with_isotropic_drag(void **unused)
+static void free_fall_with_isotropic_drag(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(2, 0);
@@ -63,7 +63,7 @@ static void test_free_fall_with_isotropic_drag(void **unused)
 }
 
 // Held at one attitude, each body axis decays at its own rate towards its own terminal speed.
-static void test_free_fall_with_drag_along_body_axes(void **unused)
+static void free_fall_with_drag_along_body_axes(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(3, 0);
@@ -105,7 +105,7 @@ static double spin_energy(const FacetQuadState *state, const FacetQuadParams *pa
 }
 
 // An asymmetric body spun about its middle axis, which turns over again and again.
-static void test_torque_free_rotation_keeps_energy_and_momentum(void **unused)
+static void torque_free_rotation_keeps_energy_and_momentum(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -125,7 +125,7 @@ static void test_torque_free_rotation_keeps_energy_and_momentum(void **unused)
 }
 
 // A body with two equal moments precesses: w_x + i w_y turns at (J_z - J_x)/J_x w_z.
-static void test_symmetric_top_precesses_as_the_closed_form(void **unused)
+static void symmetric_top_precesses_as_the_closed_form(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -158,7 +158,7 @@ static void block_errors(double out[4], const FacetQuadState *from, const FacetQ
     for (int b = 0; b < 4; b++) out[b] = vec3_norm(vec3(d[3 * b], d[3 * b + 1], d[3 * b + 2]));
 }
 
-static void test_step_converges_with_fourth_order(void **unused)
+static void step_converges_with_fourth_order(void **unused)
 {
     (void)unused;
     static const char *const blocks[4] = {"position", "attitude", "velocity", "body rate"};
@@ -182,7 +182,7 @@ static void test_step_converges_with_fourth_order(void **unused)
     for (int b = 0; b < 4; b++) assert_less(error[b], 1e-5);
 }
 
-static void test_hover_stays(void **unused)
+static void hover_stays(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -196,7 +196,7 @@ static void test_hover_stays(void **unused)
 }
 
 // The thrusts against the exact exponential, and the climb that they give against its integral.
-static void test_motor_lag_is_the_exact_exponential(void **unused)
+static void motor_lag_is_the_exact_exponential(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -218,7 +218,7 @@ static void test_motor_lag_is_the_exact_exponential(void **unused)
 }
 
 // An ideal motor acts from the first instant of the step on.
-static void test_ideal_motor_has_no_lag(void **unused)
+static void ideal_motor_has_no_lag(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -232,7 +232,7 @@ static void test_ideal_motor_has_no_lag(void **unused)
     assert_near(state.vel_world.z, (12.0 / params.mass - params.gravity) * STEP, 1e-14);
 }
 
-static void test_quaternion_stays_unit(void **unused)
+static void quaternion_stays_unit(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(5, 0);
@@ -255,7 +255,7 @@ static void test_quaternion_stays_unit(void **unused)
 }
 
 // A flight in wind is the same flight in still air, seen from a frame that moves along.
-static void test_wind_is_a_moving_frame(void **unused)
+static void wind_is_a_moving_frame(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(6, 0);
@@ -277,7 +277,7 @@ static void test_wind_is_a_moving_frame(void **unused)
 }
 
 // The directions of the rotors' forces and torques, from where they stand and how they turn.
-static void test_wrench_of_single_rotors(void **unused)
+static void wrench_of_single_rotors(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -296,7 +296,7 @@ static void test_wrench_of_single_rotors(void **unused)
     }
 }
 
-static void test_finite_sees_every_number(void **unused)
+static void finite_sees_every_number(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(7, 0);
@@ -317,19 +317,19 @@ static void test_finite_sees_every_number(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_fall_without_drag),
-        cmocka_unit_test(test_free_fall_with_isotropic_drag),
-        cmocka_unit_test(test_free_fall_with_drag_along_body_axes),
-        cmocka_unit_test(test_torque_free_rotation_keeps_energy_and_momentum),
-        cmocka_unit_test(test_symmetric_top_precesses_as_the_closed_form),
-        cmocka_unit_test(test_step_converges_with_fourth_order),
-        cmocka_unit_test(test_hover_stays),
-        cmocka_unit_test(test_motor_lag_is_the_exact_exponential),
-        cmocka_unit_test(test_ideal_motor_has_no_lag),
-        cmocka_unit_test(test_quaternion_stays_unit),
-        cmocka_unit_test(test_wind_is_a_moving_frame),
-        cmocka_unit_test(test_wrench_of_single_rotors),
-        cmocka_unit_test(test_finite_sees_every_number),
+        cmocka_unit_test(free_fall_without_drag),
+        cmocka_unit_test(free_fall_with_isotropic_drag),
+        cmocka_unit_test(free_fall_with_drag_along_body_axes),
+        cmocka_unit_test(torque_free_rotation_keeps_energy_and_momentum),
+        cmocka_unit_test(symmetric_top_precesses_as_the_closed_form),
+        cmocka_unit_test(step_converges_with_fourth_order),
+        cmocka_unit_test(hover_stays),
+        cmocka_unit_test(motor_lag_is_the_exact_exponential),
+        cmocka_unit_test(ideal_motor_has_no_lag),
+        cmocka_unit_test(quaternion_stays_unit),
+        cmocka_unit_test(wind_is_a_moving_frame),
+        cmocka_unit_test(wrench_of_single_rotors),
+        cmocka_unit_test(finite_sees_every_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // Tests of the step's derivative in tangent coordinates, and of the coordinates themselves.
 #include "flying.h"
 
-static void test_retract_and_local_are_inverse(void **unused)
+static void retract_and_local_are_inverse(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(1, 0);
@@ -76,7 +76,7 @@ static void compare_with_differences(const FacetQuadParams *params, double step,
     }
 }
 
-static void test_jacobian_with_lag_drag_and_wind(void **unused)
+static void jacobian_with_lag_drag_and_wind(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -84,7 +84,7 @@ static void test_jacobian_with_lag_drag_and_wind(void **unused)
     compare_with_differences(&params, 1.0 / FACET_QUAD_RATE, 2);
 }
 
-static void test_jacobian_with_ideal_motors(void **unused)
+static void jacobian_with_ideal_motors(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -93,7 +93,7 @@ static void test_jacobian_with_ideal_motors(void **unused)
 }
 
 // A long step, where the terms of higher order in the step show.
-static void test_jacobian_of_a_long_step(void **unused)
+static void jacobian_of_a_long_step(void **unused)
 {
     (void)unused;
     FacetQuadParams params = facet_quad_params_default();
@@ -102,7 +102,7 @@ static void test_jacobian_of_a_long_step(void **unused)
 }
 
 // Ideal motors forget what they turned at: the columns of the thrusts vanish.
-static void test_ideal_motors_forget(void **unused)
+static void ideal_motors_forget(void **unused)
 {
     (void)unused;
     FacetRng rng = rng_make(5, 0);
@@ -122,11 +122,11 @@ static void test_ideal_motors_forget(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_retract_and_local_are_inverse),
-        cmocka_unit_test(test_jacobian_with_lag_drag_and_wind),
-        cmocka_unit_test(test_jacobian_with_ideal_motors),
-        cmocka_unit_test(test_jacobian_of_a_long_step),
-        cmocka_unit_test(test_ideal_motors_forget),
+        cmocka_unit_test(retract_and_local_are_inverse),
+        cmocka_unit_test(jacobian_with_lag_drag_and_wind),
+        cmocka_unit_test(jacobian_with_ideal_motors),
+        cmocka_unit_test(jacobian_of_a_long_step),
+        cmocka_unit_test(ideal_motors_forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

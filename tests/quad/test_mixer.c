@@ -14,7 +14,7 @@ static void assert_within_limits(const double thrust[4], const FacetQuadModel *m
 }
 
 // Any thrusts within the limits make a wrench that the mixer turns back into those thrusts.
-static void test_wrench_that_fits_is_reproduced(void **unused)
+static void wrench_that_fits_is_reproduced(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -29,7 +29,7 @@ static void test_wrench_that_fits_is_reproduced(void **unused)
 
 // Wrenches up to far beyond the limits. Roll and pitch torque are kept exactly as long as the
 // motors' range can hold them, and keep their direction after that.
-static void test_roll_and_pitch_come_first(void **unused)
+static void roll_and_pitch_come_first(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -50,7 +50,8 @@ static void test_roll_and_pitch_come_first(void **unused)
         assert_near(got.torque.y, keep * wanted.torque.y, 1e-13);
         held += keep == 1.0, shrunk += keep < 1.0;
     }
-    assert_true(held > 500 && shrunk > 500); // both cases were met
+    assert_true(held > 500);
+    assert_true(shrunk > 500); // both cases were met
 }
 
 // Whether four thrusts with this collective and yaw, beside roll and pitch, are within the limits.
@@ -65,7 +66,7 @@ static int fits(double collective, double yaw, double roll, double pitch, double
 
 // The collective is as near to what is wanted as roll and pitch and some part of the wanted yaw
 // allow, and yaw takes what is left: never reversed, never more than wanted.
-static void test_yaw_gives_way_first(void **unused)
+static void yaw_gives_way_first(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -82,7 +83,8 @@ static void test_yaw_gives_way_first(void **unused)
         double roll = 0.25 * got.torque.x / model.lever, pitch = 0.25 * got.torque.y / model.lever;
         double to_yaw = 0.25 / model.params.torque_ratio;
         double yaw = to_yaw * wanted.torque.z, got_yaw = to_yaw * got.torque.z;
-        assert_true(got_yaw * yaw >= -1e-12 && fabs(got_yaw) <= fabs(yaw) + 1e-12);
+        assert_true(got_yaw * yaw >= -1e-12);
+        assert_true(fabs(got_yaw) <= fabs(yaw) + 1e-12);
 
         // No collective nearer to the wanted one fits with any part of the wanted yaw.
         double lost = 0.25 * fabs(got.force - wanted.force),
@@ -97,11 +99,12 @@ static void test_yaw_gives_way_first(void **unused)
         }
         force_cut += lost > 1e-6;
     }
-    assert_true(yaw_cut > 200 && force_cut > 200);
+    assert_true(yaw_cut > 200);
+    assert_true(force_cut > 200);
 }
 
 // A yaw demand far beyond what the rotors can give does not lift the vehicle.
-static void test_yaw_does_not_move_the_collective(void **unused)
+static void yaw_does_not_move_the_collective(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -115,7 +118,7 @@ static void test_yaw_does_not_move_the_collective(void **unused)
 }
 
 // Full thrust and a roll: the collective gives way and the roll stays, also on the other side.
-static void test_collective_gives_way_to_attitude(void **unused)
+static void collective_gives_way_to_attitude(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -133,7 +136,7 @@ static void test_collective_gives_way_to_attitude(void **unused)
     }
 }
 
-static void test_collective_alone_is_clamped(void **unused)
+static void collective_alone_is_clamped(void **unused)
 {
     (void)unused;
     FacetQuadModel model = make_model();
@@ -147,12 +150,12 @@ static void test_collective_alone_is_clamped(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrench_that_fits_is_reproduced),
-        cmocka_unit_test(test_roll_and_pitch_come_first),
-        cmocka_unit_test(test_yaw_gives_way_first),
-        cmocka_unit_test(test_yaw_does_not_move_the_collective),
-        cmocka_unit_test(test_collective_gives_way_to_attitude),
-        cmocka_unit_test(test_collective_alone_is_clamped),
+        cmocka_unit_test(wrench_that_fits_is_reproduced),
+        cmocka_unit_test(roll_and_pitch_come_first),
+        cmocka_unit_test(yaw_gives_way_first),
+        cmocka_unit_test(yaw_does_not_move_the_collective),
+        cmocka_unit_test(collective_gives_way_to_attitude),
+        cmocka_unit_test(collective_alone_is_clamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

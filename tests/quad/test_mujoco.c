@@ -77,7 +77,7 @@ static void replay(FILE *file, const char *name)
     assert_less(10.0, vec3_distance(state.pos_world, vec3(0.5, -1.0, 2.0)));
 }
 
-static void test_flights_agree_with_mujoco(void **unused)
+static void flights_agree_with_mujoco(void **unused)
 {
     (void)unused;
     FILE *file = fopen(TEST_DATA "/reference/mujoco.txt", "r");
@@ -89,6 +89,6 @@ static void test_flights_agree_with_mujoco(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flights_agree_with_mujoco)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(flights_agree_with_mujoco)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

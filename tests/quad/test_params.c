@@ -14,7 +14,7 @@ static void assert_same(const FacetQuadParams *a, const FacetQuadParams *b)
     assert_near(a->gravity, b->gravity, 0.0);
 }
 
-static void test_shipped_vehicle_is_the_default(void **unused)
+static void shipped_vehicle_is_the_default(void **unused)
 {
     (void)unused;
     FacetQuadParams loaded, usual = facet_quad_params_default();
@@ -23,7 +23,7 @@ static void test_shipped_vehicle_is_the_default(void **unused)
     assert_same(&loaded, &usual);
 }
 
-static void test_missing_fields_keep_their_defaults(void **unused)
+static void missing_fields_keep_their_defaults(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
@@ -40,7 +40,7 @@ static void test_missing_fields_keep_their_defaults(void **unused)
     scratch_end(&scratch);
 }
 
-static void test_refusals(void **unused)
+static void bad_values_are_refused(void **unused)
 {
     (void)unused;
     static const struct {
@@ -89,7 +89,7 @@ static void test_refusals(void **unused)
     scratch_end(&scratch);
 }
 
-static void test_zero_byte_is_refused(void **unused)
+static void zero_byte_is_refused(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
@@ -103,7 +103,7 @@ static void test_zero_byte_is_refused(void **unused)
 }
 
 // A text from a file may hold line breaks; a message stays one line.
-static void test_message_is_one_line(void **unused)
+static void message_is_one_line(void **unused)
 {
     (void)unused;
     Scratch scratch = scratch_begin();
@@ -120,11 +120,11 @@ static void test_message_is_one_line(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped_vehicle_is_the_default),
-        cmocka_unit_test(test_missing_fields_keep_their_defaults),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_zero_byte_is_refused),
-        cmocka_unit_test(test_message_is_one_line),
+        cmocka_unit_test(shipped_vehicle_is_the_default),
+        cmocka_unit_test(missing_fields_keep_their_defaults),
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(zero_byte_is_refused),
+        cmocka_unit_test(message_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,9 @@ static void rollouts_differ_in_start_speed_and_wind(void **state)
     assert_ok(facet_dataset_find_observation(&states, dataset, "state"));
     const double *a = facet_dataset_observed(dataset, states, 0);
     const double *b = facet_dataset_observed(dataset, states, 1);
-    assert_true(a[0] != b[0] && a[1] != b[1] && a[2] != b[2]);
+    assert_true(a[0] != b[0]);
+    assert_true(a[1] != b[1]);
+    assert_true(a[2] != b[2]);
     double reference = facet_dataset_actions(dataset, 0)[3];
     for (int i = 0; i < 3; i++) {
         const double *v = facet_dataset_observed(dataset, states, i) + 7;

@@ -12,7 +12,7 @@ static FacetPolicy *policy;
 // A study of the small course, and a policy trained for a moment on its demonstrations.
 static int open_study(void **state)
 {
-    if (enter_folder(state) != 0) return -1;
+    if (scratch_enter(state) != 0) return -1;
     const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
     FacetDemoOptions demos = facet_demo_defaults();
     FacetTrainOptions training = tiny_training();
@@ -30,14 +30,16 @@ static int close_study(void **state)
 {
     facet_policy_destroy(policy);
     facet_race_close(race);
-    return leave_folder(state);
+    return scratch_leave(state);
 }
 
 static void assert_plan(const FacetKeypoint *chunk, const double *actions)
 {
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
-        assert_true(chunk[i].pos.x == actions[4 * i] && chunk[i].pos.y == actions[4 * i + 1]);
-        assert_true(chunk[i].pos.z == actions[4 * i + 2] && chunk[i].speed == actions[4 * i + 3]);
+        assert_true(chunk[i].pos.x == actions[4 * i]);
+        assert_true(chunk[i].pos.y == actions[4 * i + 1]);
+        assert_true(chunk[i].pos.z == actions[4 * i + 2]);
+        assert_true(chunk[i].speed == actions[4 * i + 3]);
     }
 }
 

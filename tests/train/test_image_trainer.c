@@ -183,7 +183,8 @@ static void same_bits_on_any_thread_count(void **state)
         Fixture many;
         setup(&many, threads, 1.0, false, 0);
         TrainReport report = steps(&many, 4);
-        assert_true(report.loss == expected.loss && report.grad_norm == expected.grad_norm);
+        assert_true(report.loss == expected.loss);
+        assert_true(report.grad_norm == expected.grad_norm);
         assert_same_state(many.trainer, one.trainer);
         teardown(&many);
     }
@@ -202,7 +203,8 @@ static void frozen_parts_stay(void **state)
     setup(&part, 2, 1.0, false, 1);
     const TensorTable *table = encoder_table(part.policy->encoder);
     size_t bytes = table->size * sizeof(float), from = encoder_trained_from(part.policy->encoder);
-    assert_true(from > 0 && from < table->size);
+    assert_true(from > 0);
+    assert_true(from < table->size);
     float *other = policy_block(table);
     fill_weights(other, table, 123);
     for (int i = 0; i < 2; i++) {
@@ -232,7 +234,8 @@ static void not_finite_updates_nothing(void **state)
     TrainReport report = image_trainer_step(f.trainer, f.images, f.x0, f.z, f.pool);
     assert_false(report.finite);
     assert_int_equal(image_trainer_updates(f.trainer), 2);
-    assert_true(f.trainer->trainer->params[0] == net && f.trainer->params[0] == encoder);
+    assert_true(f.trainer->trainer->params[0] == net);
+    assert_true(f.trainer->params[0] == encoder);
     teardown(&f);
 }
 
@@ -255,11 +258,11 @@ static void wrong_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_policy_learns_where_to_look, clean_folder),
+        cmocka_unit_test_teardown(a_policy_learns_where_to_look, scratch_clean),
         cmocka_unit_test(same_bits_on_any_thread_count),
         cmocka_unit_test(frozen_parts_stay),
         cmocka_unit_test(not_finite_updates_nothing),
         cmocka_unit_test(wrong_settings_are_refused),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -67,7 +67,7 @@ static double loss(void *context)
     return trainer_gradients(f->trainer, f->x0, f->z, f->context, f->pool).loss;
 }
 
-static void test_gradient(void **state)
+static void the_gradient_is_of_the_loss(void **state)
 {
     (void)state;
     static double grads[100000];
@@ -92,7 +92,7 @@ static void test_gradient(void **state)
 
 // A sample's context gets the gradients of all its rows: its draws, and the branches of those with
 // the composed loss. 5 x 3 rows, of which 7 are composed, end inside a sample.
-static void test_gradient_of_shared_context(void **state)
+static void gradient_of_shared_context(void **state)
 {
     (void)state;
     enum { DRAWS = 3 };
@@ -131,7 +131,7 @@ static void test_gradient_of_shared_context(void **state)
 }
 
 // The noisy row, the target and the dropout of a row follow from (seed, update, row) alone.
-static void test_draws(void **state)
+static void draws_follow_from_seed_update_and_row(void **state)
 {
     (void)state;
     Fixture f;
@@ -163,7 +163,7 @@ static void test_draws(void **state)
     teardown(&f);
 }
 
-static void test_refuses(void **state)
+static void bad_sizes_are_refused(void **state)
 {
     (void)state;
     Fixture f;
@@ -194,10 +194,10 @@ static void test_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient),
-        cmocka_unit_test(test_gradient_of_shared_context),
-        cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(the_gradient_is_of_the_loss),
+        cmocka_unit_test(gradient_of_shared_context),
+        cmocka_unit_test(draws_follow_from_seed_update_and_row),
+        cmocka_unit_test(bad_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

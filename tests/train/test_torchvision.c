@@ -29,7 +29,7 @@ static float *block_of(const Encoder *encoder)
     return params;
 }
 
-static void test_last_stage(void **state)
+static void last_stage(void **state)
 {
     (void)state;
     static uint8_t rgb[HEIGHT * WIDTH * 3];
@@ -51,7 +51,8 @@ static void test_last_stage(void **state)
     ImageShape s = encoder_last(encoder);
     size_t size = image_size(image_bordered(s, 0));
     float *expected = malloc(size * sizeof *expected), *found = malloc(size * sizeof *found);
-    assert_true(expected && found);
+    assert_true(expected);
+    assert_true(found);
     assert_ok(safetensors_read(&file, WEIGHTS));
     assert_ok(safetensors_floats(expected, file, "reference.layer4", 3,
                                  (int[]){s.height, s.width, s.channels}));
@@ -81,7 +82,7 @@ static void refuse(EncoderConfig config, const char *path, const char *words)
     encoder_free(encoder);
 }
 
-static void test_refused(void **state)
+static void bad_files_are_refused(void **state)
 {
     (void)state;
     EncoderConfig config = narrow();
@@ -107,8 +108,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_last_stage),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(last_stage),
+        cmocka_unit_test(bad_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,8 @@ static void every_method_trains(void **state)
         assert_int_equal(summary.updates, all ? 30 : several ? 25 + 10 + 5 + 10 + 15 + 10 : 25);
         const PolicyRecord *record = policy_record(policy);
         assert_int_equal(record->updates, summary.updates);
-        assert_true(record->loss == summary.loss && record->loss > 0.0);
+        assert_true(record->loss == summary.loss);
+        assert_true(record->loss > 0.0);
         assert_string_equal(record->recipe, "default");
         assert_string_equal(record->data, "waves.h5");
         assert_int_equal(strlen(record->data_hash), 16);
@@ -198,7 +199,8 @@ static void the_log_has_every_update(void **state)
         assert_int_equal(network, 0);
         assert_int_equal(update, i + 1);
         assert_int_equal(epoch, i / 3);
-        assert_true(rate >= 0.0 && rate <= 1e-3);
+        assert_true(rate >= 0.0);
+        assert_true(rate <= 1e-3);
         if (i >= 27) tail += loss / 3.0;
     }
     assert_int_equal(line - text, size);
@@ -282,7 +284,7 @@ static void a_run_that_ends_early_resumes_bit_for_bit(void **state)
         assert_ok(train(&summary, "waves.h5", "broken", &options));
         assert_int_equal(summary.resumed, summary.updates);
         assert_same_files("straight", "broken");
-        clean_folder(state);
+        scratch_clean(state);
         write_waves("waves.h5", WAVE_TASKS, false);
     }
 }
@@ -453,19 +455,19 @@ static void wrong_options_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_method_trains, clean_folder),
+        cmocka_unit_test_teardown(every_method_trains, scratch_clean),
         cmocka_unit_test(an_epoch_has_every_demo_once),
-        cmocka_unit_test_teardown(the_null_network_is_the_baseline, clean_folder),
-        cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, clean_folder),
-        cmocka_unit_test_teardown(it_learns, clean_folder),
-        cmocka_unit_test_teardown(same_bits_on_any_thread_count, clean_folder),
-        cmocka_unit_test_teardown(the_log_has_every_update, clean_folder),
-        cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, clean_folder),
-        cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, clean_folder),
-        cmocka_unit_test_teardown(another_training_does_not_resume, clean_folder),
-        cmocka_unit_test_teardown(a_diverging_loss_stops, clean_folder),
-        cmocka_unit_test_teardown(unusable_demonstrations_are_refused, clean_folder),
-        cmocka_unit_test_teardown(wrong_options_are_refused, clean_folder),
+        cmocka_unit_test_teardown(the_null_network_is_the_baseline, scratch_clean),
+        cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, scratch_clean),
+        cmocka_unit_test_teardown(it_learns, scratch_clean),
+        cmocka_unit_test_teardown(same_bits_on_any_thread_count, scratch_clean),
+        cmocka_unit_test_teardown(the_log_has_every_update, scratch_clean),
+        cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, scratch_clean),
+        cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, scratch_clean),
+        cmocka_unit_test_teardown(another_training_does_not_resume, scratch_clean),
+        cmocka_unit_test_teardown(a_diverging_loss_stops, scratch_clean),
+        cmocka_unit_test_teardown(unusable_demonstrations_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(wrong_options_are_refused, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -77,7 +77,10 @@ static void a_policy_sees_after_training(void **state)
     memset(frame, 50, 320 * 100 * 3);
     assert_ok(
         facet_policy_runner_sample(dark, runner, &task, frame, 1, &(FacetPolicySampling){0}, NULL));
-    for (int i = 0; i < SQUARE_SIZE; i++) assert_true(isfinite(bright[i]) && isfinite(dark[i]));
+    for (int i = 0; i < SQUARE_SIZE; i++) {
+        assert_true(isfinite(bright[i]));
+        assert_true(isfinite(dark[i]));
+    }
     assert_true(memcmp(bright, dark, sizeof bright) != 0);
     free(frame);
     facet_policy_runner_destroy(runner);
@@ -218,7 +221,8 @@ static void a_killed_training_resumes(void **state)
 
     options.until = 14;
     assert_ok(train(&summary, 2, "killed", &options));
-    assert_true(summary.resumed > 2 && summary.resumed < 14);
+    assert_true(summary.resumed > 2);
+    assert_true(summary.resumed < 14);
 
     options.resume = false;
     options.until = 2;
@@ -401,21 +405,21 @@ static void wrong_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_policy_sees_after_training, write_files, clean_folder),
-        cmocka_unit_test_setup_teardown(same_bits_on_any_thread_count, write_files, clean_folder),
+        cmocka_unit_test_setup_teardown(a_policy_sees_after_training, write_files, scratch_clean),
+        cmocka_unit_test_setup_teardown(same_bits_on_any_thread_count, write_files, scratch_clean),
         cmocka_unit_test_setup_teardown(patterns_hold_out_all_they_match, write_files,
-                                        clean_folder),
-        cmocka_unit_test_setup_teardown(training_stops_and_goes_on, write_files, clean_folder),
-        cmocka_unit_test_setup_teardown(a_killed_training_resumes, write_files, clean_folder),
+                                        scratch_clean),
+        cmocka_unit_test_setup_teardown(training_stops_and_goes_on, write_files, scratch_clean),
+        cmocka_unit_test_setup_teardown(a_killed_training_resumes, write_files, scratch_clean),
         cmocka_unit_test_setup_teardown(a_finished_training_is_left_alone, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(another_training_does_not_resume, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(an_encoder_is_taken_over_and_kept, write_files,
-                                        clean_folder),
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(encoders_that_do_not_fit_are_refused, write_files,
-                                        clean_folder),
-        cmocka_unit_test_setup_teardown(wrong_settings_are_refused, write_files, clean_folder),
+                                        scratch_clean),
+        cmocka_unit_test_setup_teardown(wrong_settings_are_refused, write_files, scratch_clean),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -72,7 +72,7 @@ static TrainReport steps(Fixture *f, int count)
     return report;
 }
 
-static void test_same_bits_on_any_thread_count(void **state)
+static void same_bits_on_any_thread_count(void **state)
 {
     (void)state;
     for (int composed = 0; composed < 3; composed++) {
@@ -98,7 +98,7 @@ static void test_same_bits_on_any_thread_count(void **state)
 }
 
 // Blocks and the number of updates are all there is to a checkpoint.
-static void test_resume_continues(void **state)
+static void resume_continues(void **state)
 {
     (void)state;
     Fixture whole, part;
@@ -120,7 +120,7 @@ static void test_resume_continues(void **state)
     teardown(&part);
 }
 
-static void test_loss_falls(void **state)
+static void loss_falls(void **state)
 {
     (void)state;
     Fixture f;
@@ -137,7 +137,7 @@ static void test_loss_falls(void **state)
     teardown(&f);
 }
 
-static void test_not_finite_updates_nothing(void **state)
+static void not_finite_updates_nothing(void **state)
 {
     (void)state;
     Fixture f;
@@ -153,7 +153,7 @@ static void test_not_finite_updates_nothing(void **state)
     teardown(&f);
 }
 
-static void test_nothing_is_allocated(void **state)
+static void nothing_is_allocated(void **state)
 {
     (void)state;
     Fixture f;
@@ -182,11 +182,11 @@ static void test_nothing_is_allocated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits_on_any_thread_count),
-        cmocka_unit_test(test_resume_continues),
-        cmocka_unit_test(test_loss_falls),
-        cmocka_unit_test(test_not_finite_updates_nothing),
-        cmocka_unit_test(test_nothing_is_allocated),
+        cmocka_unit_test(same_bits_on_any_thread_count),
+        cmocka_unit_test(resume_continues),
+        cmocka_unit_test(loss_falls),
+        cmocka_unit_test(not_finite_updates_nothing),
+        cmocka_unit_test(nothing_is_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

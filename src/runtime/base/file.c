@@ -124,7 +124,7 @@ void atomic_sweep(const char *path)
         int used = 0;
         long process;
         if (strncmp(entry->d_name, name, length) != 0 ||
-            sscanf(entry->d_name + length, ".%ld.part%n", &process, &used) != 1 || !used ||
+            sscanf(entry->d_name + length, ".%18ld.part%n", &process, &used) != 1 || !used ||
             entry->d_name[length + (size_t)used])
             continue;
         bool runs = process > 0 && (kill((pid_t)process, 0) == 0 || errno != ESRCH);

@@ -1,5 +1,5 @@
 // Who draws which random numbers: a stream's top bits name the purpose, so that draws with the same
-// seed never overlap. The weights' initial values use the purpose 0 (nn/optim.h).
+// seed never overlap. The weights' initial values use the purpose 0 (train/optim.h).
 #ifndef FACET_DIFFUSION_STREAMS_H
 #define FACET_DIFFUSION_STREAMS_H
 

@@ -42,7 +42,7 @@ typedef struct EncoderConfig {
 
 // "small": 80x60, shrunk by 4, trained on two cores. "resnet18": the paper's, at 320x240, with
 // stem and the first two stages frozen; "resnet18-torchvision" is the same without a norm, for
-// imported weights (encoder/torchvision.h). A failure names the known ones.
+// imported weights (train/torchvision.h). A failure names the known ones.
 FacetStatus encoder_config_find(EncoderConfig *config, const char *name);
 
 bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b);

@@ -1,4 +1,4 @@
-// Many closed-loop flights, eight at a time (see facet/batch.h).
+// Many closed-loop flights, eight at a time (see facet/flight.h).
 //
 // All lanes run the same step together: carrot, controller, mixer, RK4. What happens seldom is
 // found by a mask and handled one lane at a time with the scalar code: a gate's plane comes near

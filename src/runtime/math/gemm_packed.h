@@ -5,6 +5,9 @@
 // time, and BLAS refuses rows that overlap (lda < k), which make a convolution one product. Here
 // every element of c is the sum over k in order, whatever the number of rows: a row's result does
 // not depend on the rows computed with it.
+//
+// Its tile reads rows lda apart. With that of gemm_windows, which takes a pointer a row, products
+// of [99][768] and [768][256] take as long built with gcc 12, and 1.2 times as long with clang 14.
 #ifndef FACET_MATH_GEMM_PACKED_H
 #define FACET_MATH_GEMM_PACKED_H
 

@@ -133,7 +133,7 @@ void mean_pool_forward(Real *y, const Real *x, ImageShape s)
 
 // ---- Keypoints ----------------------------------------------------------------------------------
 
-// The place of pixel i of n in [-1, 1].
+// top [channels]: the largest of each channel.
 static void channel_maxima(Real *top, const Real *x, ImageShape s)
 {
     memcpy(top, x + image_at(s, 0, 0), (size_t)s.channels * sizeof *top);

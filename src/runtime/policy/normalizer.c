@@ -1,4 +1,4 @@
-// Normalisation to [-1, 1], channel by channel (see facet/normalizer.h).
+// Normalisation to [-1, 1], channel by channel (see policy/normalizer.h).
 #include "policy/normalizer.h"
 
 #include <assert.h>

@@ -60,7 +60,7 @@ static void frame_task(void *context, int index, int worker)
     Sight *s = frames->sight;
     const EncoderConfig *c = encoder_config(s->encoder);
     int pixels = c->height * c->width;
-    size_t at = (size_t)index * (size_t)pixels * 3, area = (size_t)(c->shrink * c->shrink);
+    size_t at = (size_t)index * (size_t)pixels * 3, area = (size_t)c->shrink * (size_t)c->shrink;
     frame_shrink(s->shrunk + at, frames->frames + at * area, c->width * c->shrink,
                  c->height * c->shrink, c->shrink);
     frame_input(s->inputs + at, s->shrunk + at, pixels, frame_jitter_none());

@@ -1,4 +1,4 @@
-// The certificate of one plan, and the tube (see facet/certify.h).
+// The certificate of one plan, and the tube (see facet_study/certify.h).
 #include "certify/ltv.h"
 #include "certify/path.h"
 #include "paper/paper.h"

@@ -23,7 +23,7 @@ static const double METRIC_MAX = 1e8; // a metric that grows past this has no us
 // P = L L^T with L lower triangular; false when P is not positive definite.
 static bool cholesky(double *l, const double *p, int n)
 {
-    memset(l, 0, (size_t)(n * n) * sizeof *l);
+    memset(l, 0, (size_t)n * (size_t)n * sizeof *l);
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
             double sum = p[i * n + j];
@@ -94,7 +94,7 @@ static void carry(double *x, double *scratch, const double *a, int n, int m)
 static void fill_stride(Strides *strides, const LinearLoop *loop, double *b, double *scratch, int k)
 {
     int n = loop->states, m = loop->inputs;
-    size_t square = (size_t)(n * n);
+    size_t square = (size_t)n * (size_t)n;
     int from = k >= loop->stride ? k - loop->stride : 0;
     double *a = strides->a + (size_t)k * square;
     double *w = strides->w + (size_t)(k * loop->draws * n);
@@ -162,7 +162,7 @@ static bool fill_metric(double *metric, const LinearLoop *loop, const Strides *s
                         double lambda)
 {
     int n = loop->states, last = loop->steps;
-    size_t square = (size_t)(n * n), output = (size_t)(loop->outputs * n);
+    size_t square = (size_t)n * (size_t)n, output = (size_t)loop->outputs * (size_t)n;
     const double *a_last = strides->a + (size_t)last * square;
     double beyond[SQUARE_MAX] = {0.0}, before[SQUARE_MAX];
     for (int i = 0; i < BEYOND; i++) {
@@ -227,15 +227,16 @@ static double length_square(const double *p, const double *e, int n)
 static bool measure(Contraction *out, const LinearLoop *loop, const Strides *strides, double lambda)
 {
     int n = loop->states;
-    size_t square = (size_t)(n * n);
+    size_t square = (size_t)n * (size_t)n;
     if (!fill_metric(out->metric, loop, strides, lambda)) return false;
     double output = 0.0, input = 0.0, push = 0.0, l[SQUARE_MAX];
     for (int k = 0; k <= loop->steps; k++) {
         const double *p = out->metric + (size_t)k * square;
         const double *w = strides->w + (size_t)(k * loop->draws * n);
         if (!cholesky(l, p, n)) return false;
-        output = fmax(output, output_square(l, loop->c + (size_t)k * (size_t)(loop->outputs * n), n,
-                                            loop->outputs));
+        output =
+            fmax(output, output_square(l, loop->c + (size_t)k * (size_t)loop->outputs * (size_t)n,
+                                       n, loop->outputs));
         input = fmax(input, input_square(l, strides->bbt + (size_t)k * square, n));
         for (int d = 0; d < loop->draws; d++) push = fmax(push, length_square(p, w + d * n, n));
     }
@@ -272,12 +273,12 @@ static double best_rate(Contraction *out, const LinearLoop *loop, const Strides 
 static void verify(Contraction *out, const LinearLoop *loop, const Strides *strides)
 {
     int n = loop->states;
-    size_t square = (size_t)(n * n);
+    size_t square = (size_t)n * (size_t)n;
     double l[SQUARE_MAX], cp[SQUARE_MAX], cpc[SQUARE_MAX];
     out->ratio = out->entry = 0.0;
     for (int k = 0; k <= loop->steps; k++) {
         const double *p = out->metric + (size_t)k * square;
-        const double *c = loop->c + (size_t)k * (size_t)(loop->outputs * n);
+        const double *c = loop->c + (size_t)k * (size_t)loop->outputs * (size_t)n;
         multiply(cp, GEMM_PLAIN, c, GEMM_PLAIN, p, loop->outputs, n, n);
         multiply(cpc, GEMM_PLAIN, cp, GEMM_TRANSPOSED, c, loop->outputs, loop->outputs, n);
         out->entry = fmax(out->entry, sqrt(largest(cpc, loop->outputs)));
@@ -298,10 +299,11 @@ static double gain_of(const LinearLoop *loop, double *g, double *next)
     double gain = 0.0, gram[SQUARE_MAX], cg[SQUARE_MAX], cgc[SQUARE_MAX];
     memset(g, 0, (size_t)(n * m) * sizeof *g);
     for (int k = 0; k < loop->steps; k++) {
-        multiply(next, GEMM_PLAIN, loop->a + (size_t)k * (size_t)(n * n), GEMM_PLAIN, g, n, m, n);
+        multiply(next, GEMM_PLAIN, loop->a + (size_t)k * (size_t)n * (size_t)n, GEMM_PLAIN, g, n, m,
+                 n);
         for (int i = 0; i < n * m; i++)
             g[i] = next[i] + loop->b[(size_t)k * (size_t)(n * m) + (size_t)i];
-        const double *c = loop->c + (size_t)(k + 1) * (size_t)(loop->outputs * n);
+        const double *c = loop->c + (size_t)(k + 1) * (size_t)loop->outputs * (size_t)n;
         multiply(gram, GEMM_PLAIN, g, GEMM_TRANSPOSED, g, n, n, m);
         multiply(cg, GEMM_PLAIN, c, GEMM_PLAIN, gram, loop->outputs, n, n);
         multiply(cgc, GEMM_PLAIN, cg, GEMM_TRANSPOSED, c, loop->outputs, loop->outputs, n);
@@ -328,7 +330,7 @@ FacetStatus contraction_find(Contraction *out, const LinearLoop *loop)
     assert(loop->steps > 0 && loop->states <= LOOP_STATES_MAX);
     assert(loop->outputs <= LOOP_OUTPUTS_MAX && loop->outputs > 0);
     assert(loop->stride > 0 && loop->stride <= loop->steps);
-    size_t square = (size_t)(loop->states * loop->states);
+    size_t square = (size_t)loop->states * (size_t)loop->states;
     Strides strides;
     *out = (Contraction){.steps = loop->steps, .states = loop->states};
     out->metric = calloc((size_t)(loop->steps + 1) * square, sizeof *out->metric);
@@ -351,5 +353,6 @@ void contraction_free(Contraction *contraction)
 double contraction_length(const Contraction *contraction, const double *e, int k)
 {
     int n = contraction->states;
-    return sqrt(fmax(length_square(contraction->metric + (size_t)k * (size_t)(n * n), e, n), 0.0));
+    return sqrt(
+        fmax(length_square(contraction->metric + (size_t)k * (size_t)n * (size_t)n, e, n), 0.0));
 }

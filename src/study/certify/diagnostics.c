@@ -1,5 +1,5 @@
-// Decomposition error and Lipschitz constants over noised demonstrations (see facet/certify.h;
-// paper, Appendices B.5 and D).
+// Decomposition error and Lipschitz constants over noised demonstrations (see
+// facet_study/certify.h; paper, Appendices B.5 and D).
 //
 // At one a_t all scores are differences of eps, and eps is linear in the prediction p:
 // eps - eps' = second (p - p'). A sample takes 2 K + 3 rows of one batch: the null branch, each

@@ -188,7 +188,8 @@ static FacetStatus list_tasks(ExactProduct *product, const FacetRace *race, int 
     const FacetCourse *course = race->course;
     product->tracks = product_tracks(race, first);
     product->openings = course->opening_count - first;
-    product->tasks = calloc((size_t)(product->tracks * product->openings), sizeof *product->tasks);
+    product->tasks =
+        calloc((size_t)product->tracks * (size_t)product->openings + 1, sizeof *product->tasks);
     if (!product->tasks)
         return status_fail(FACET_NO_MEMORY, "out of memory for a product of tasks");
     int count = 0,

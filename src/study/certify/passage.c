@@ -71,7 +71,8 @@ static FacetStatus fly_rollout(FacetFlight *flight, const PassageWork *work, Fac
 {
     const FacetRace *race = work->race;
     const PassageOptions *options = work->options;
-    uint64_t number = (uint64_t)(task.track * race->speeds.openings + task.opening);
+    uint64_t number =
+        (uint64_t)task.track * (uint64_t)race->speeds.openings + (uint64_t)task.opening;
     uint64_t stream = 2 * ((number << 32) + (uint64_t)sample); // the next one is the gusts'
     FacetRng rng = rng_make(options->seed, stream);
     FacetFlightSetup setup = facet_race_setup(race, task);

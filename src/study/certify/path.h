@@ -61,7 +61,7 @@ FacetStatus path_trace(const DenoisingPath **path, PathTracer *tracer, FacetFact
 FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *tracer, FacetFactorTask task,
                             uint64_t seed, uint64_t number, const FacetProgress *progress);
 
-// The path of the plan that a certifier last certified (facet/certify.h).
+// The path of the plan that a certifier last certified (facet_study/certify.h).
 struct FacetCertifier;
 const DenoisingPath *certifier_path(const struct FacetCertifier *certifier);
 

@@ -9,7 +9,7 @@
 
 #include <facet_study/certify.h>
 
-// What is certified of one gate (certify/crossing_radius.h).
+// What is certified of one gate (certify/crossing.h).
 typedef struct GateRecord {
     bool crossed;         // by the nominal flight
     double miss;          // m, of the nominal flight

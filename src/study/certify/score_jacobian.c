@@ -122,7 +122,7 @@ static void step_task(void *context, int t, int worker)
     Real *narrow = k->scratch + (size_t)worker * k->scratch_size, *stream = narrow + block;
     Real *mid = stream + block, *conv = mid + block, *out = conv + block;
 
-    Window before = window_around(t, reach, c->horizon), window = before;
+    Window before = window_around(t, reach, c->horizon), window;
     stem_columns(narrow, w->params + k->net->in_weight, before, t, w->rows, c->dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
         reach += 2;

@@ -1,4 +1,4 @@
-// The score network linearised (see diffusion/score_linear.h).
+// The score network linearised (see certify/score_linear.h).
 #include "certify/score_linear.h"
 
 #include "certify/epilogue_tangent.h"

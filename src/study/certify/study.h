@@ -43,7 +43,7 @@ const CertifyRecord *certify_study_record(const CertifyStudy *study, FacetCourse
 // Names a policy by its weights and settings, for CertifyOptions.study.
 void certify_study_policy_name(char out[24], const FacetPolicy *policy);
 
-// The diagnostics of facet/certify.h on the expert's chunks of the race's training tasks: the
+// The diagnostics of facet_study/certify.h on the expert's chunks of the race's training tasks: the
 // feasible ones that the policy was trained on.
 FacetStatus certify_study_diagnostics(FacetCertifyDiagnostics *out, const FacetRace *race,
                                       const FacetPolicy *policy, int samples, uint64_t seed,

@@ -2,7 +2,6 @@
 #include "certify/task_flight.h"
 
 #include "base/status.h"
-#include "math/geometry.h"
 #include "policy/normalizer.h"
 
 FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task)
@@ -18,24 +17,35 @@ FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourse
 
 uint64_t task_stream(const FacetRace *race, FacetCourseTask task)
 {
-    return (uint64_t)(task.track * race->speeds.openings + task.opening) << 32;
+    return ((uint64_t)task.track * (uint64_t)race->speeds.openings + (uint64_t)task.opening) << 32;
 }
 
-// Plan units a normalised unit: half the range of a channel.
-static double unit_of(const Normalizer *normalizer, int channel)
+// Moves a row of a plan by a normalised change. Without a knee the units are the same everywhere;
+// with one they depend on where the row is. A change of 0 leaves the row's bits as they are.
+static void move_row(double x[FACET_CHUNK_CHANNELS], const Normalizer *normalizer,
+                     const double *change)
 {
-    return normalizer ? 0.5 * (normalizer->max[channel] - normalizer->min[channel]) : 1.0;
+    if (!normalizer || normalizer->knee == 0.0) {
+        for (int i = 0; i < FACET_CHUNK_CHANNELS; i++)
+            x[i] += (normalizer ? normalizer_slope(normalizer, i, 0.0) : 1.0) * change[i];
+        return;
+    }
+    double y[FACET_CHUNK_CHANNELS], before[FACET_CHUNK_CHANNELS], after[FACET_CHUNK_CHANNELS];
+    normalizer_apply(y, normalizer, x, 1);
+    normalizer_invert(before, normalizer, y, 1);
+    for (int i = 0; i < FACET_CHUNK_CHANNELS; i++) y[i] += change[i];
+    normalizer_invert(after, normalizer, y, 1);
+    for (int i = 0; i < FACET_CHUNK_CHANNELS; i++) x[i] += after[i] - before[i];
 }
 
 void plan_change(FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
                  const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const Normalizer *normalizer,
                  const double *change)
 {
-    FacetVec3 unit = vec3(unit_of(normalizer, 0), unit_of(normalizer, 1), unit_of(normalizer, 2));
-    double speed_unit = unit_of(normalizer, 3);
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++, change += FACET_CHUNK_CHANNELS) {
-        FacetVec3 move = vec3_mul(unit, vec3(change[0], change[1], change[2]));
-        out[i] =
-            (FacetKeypoint){vec3_add(chunk[i].pos, move), chunk[i].speed + speed_unit * change[3]};
+        FacetVec3 pos = chunk[i].pos;
+        double row[FACET_CHUNK_CHANNELS] = {pos.x, pos.y, pos.z, chunk[i].speed};
+        move_row(row, normalizer, change);
+        out[i] = (FacetKeypoint){{row[0], row[1], row[2]}, row[3]};
     }
 }

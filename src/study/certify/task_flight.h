@@ -15,8 +15,9 @@ FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourse
 // A stream of random numbers for a task; the 2^32 streams from it on are the task's.
 uint64_t task_stream(const FacetRace *race, FacetCourseTask task);
 
-// A plan moved by `change` [128] in normalised units, [keypoint][x, y, z, speed]. Without a
-// normalizer the units are the plan's own, m and m/s. `out` may not be `chunk`.
+// A plan moved by `change` [128] in normalised units, [keypoint][x, y, z, speed]: what the
+// normalizer makes of the plan's own normalised values plus the change. Without a normalizer the
+// units are the plan's own, m and m/s. `out` may not be `chunk`.
 void plan_change(FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
                  const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const Normalizer *normalizer,
                  const double *change);

@@ -469,16 +469,15 @@ static char *read_text(hid_t attribute, hid_t type)
     size_t size = variable ? H5T_VARIABLE : H5Tget_size(type) + 1;
     hid_t memory_type = text_type(size, H5Tget_cset(type));
     char *text = NULL, *kept = variable ? NULL : calloc(size, 1);
-    if (memory_type < 0) {
+    void *to = variable ? (void *)&text : kept;
+    bool read = memory_type >= 0 && to && H5Aread(attribute, memory_type, to) >= 0;
+    if (!read) {
         free(kept);
         kept = NULL;
-    } else if (variable && H5Aread(attribute, memory_type, &text) >= 0) {
+    } else if (variable) {
         // An attribute that nobody has written holds no text at all.
         kept = strdup(text ? text : "");
         H5free_memory(text);
-    } else if (kept && H5Aread(attribute, memory_type, kept) < 0) {
-        free(kept);
-        kept = NULL;
     }
     release(memory_type);
     return kept;

@@ -1,5 +1,5 @@
-// Reads image files (see facet/image_set.h, and image_file.h for the layout). The library hands out
-// compressed frames one after the other; the pool's threads inflate them.
+// Reads image files (see facet_study/image_set.h, and image_file.h for the layout). The library
+// hands out compressed frames one after the other; the pool's threads inflate them.
 #include "factor/factor.h"
 #include "finite.h"
 #include "hdf5_file.h"
@@ -271,7 +271,7 @@ static FacetStatus open_all(FacetImageSet *set, const char *const *paths, int co
     set->files = calloc((size_t)count, sizeof *set->files);
     if (!set->files) return status_fail(FACET_NO_MEMORY, "%s: out of memory", paths[0]);
     for (int i = 0; i < count; i++) TRY(open_file(set, paths[i], paths[0]));
-    set->packed_bytes = malloc(IMAGE_BATCH * set->room);
+    set->packed_bytes = malloc(IMAGE_BATCH * set->room + 1);
     if (!set->packed_bytes) return status_fail(FACET_NO_MEMORY, "%s: out of memory", paths[0]);
     for (int i = 0; i < IMAGE_BATCH; i++)
         set->packed[i].bytes = set->packed_bytes + (size_t)i * set->room;

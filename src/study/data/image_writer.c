@@ -1,6 +1,6 @@
-// Writes image files (see facet/image_set.h, and image_file.h for the layout). Frames go to disk as
-// they come, under a temporary name; what belongs to them, a hundredth of their size, follows at
-// the end.
+// Writes image files (see facet_study/image_set.h, and image_file.h for the layout). Frames go to
+// disk as they come, under a temporary name; what belongs to them, a hundredth of their size,
+// follows at the end.
 #include "base/file.h"
 #include "factor/factor.h"
 #include "finite.h"

@@ -1,4 +1,4 @@
-// Reads demonstrations and refuses what is not in the layout (see facet/dataset.h).
+// Reads demonstrations and refuses what is not in the layout (see facet_study/dataset.h).
 #include "base/text.h"
 #include "factor/factor.h"
 #include "finite.h"
@@ -121,7 +121,7 @@ static FacetStatus allocate(Reader *reader)
 {
     FacetDataset *dataset = reader->dataset;
     size_t demos = (size_t)dataset->demos, rows = demos * (size_t)dataset->steps;
-    dataset->tasks = calloc(demos, sizeof *dataset->tasks);
+    dataset->tasks = calloc(demos + 1, sizeof *dataset->tasks);
     // calloc refuses a product that does not fit.
     dataset->actions = calloc(rows, sizeof(double) * (size_t)dataset->action_dim);
     bool complete = dataset->tasks && dataset->actions;

@@ -1,4 +1,4 @@
-// Statistics of a dataset's actions (see facet/dataset.h).
+// Statistics of a dataset's actions (see facet_study/dataset.h).
 #include "data/dataset.h"
 #include "factor/factor.h"
 

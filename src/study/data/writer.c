@@ -1,4 +1,4 @@
-// Writes demonstrations (see facet/dataset.h for the layout). The file grows as an image in
+// Writes demonstrations (see facet_study/dataset.h for the layout). The file grows as an image in
 // memory, which the close puts on disk under a temporary name and then gives its final one.
 #include "base/file.h"
 #include "base/json.h"

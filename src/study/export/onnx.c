@@ -1,4 +1,4 @@
-// The score network as an ONNX model (see policy/onnx.h).
+// The score network as an ONNX model (see export/onnx.h).
 //
 // A stream of the network is [rows, T, C]; Conv wants time last, so it stands between two
 // transpositions. Mish is x n / (n + 2) with n = e (e + 2), e = exp(min(x, 20)), as in nn/real.h:

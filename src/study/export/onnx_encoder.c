@@ -1,4 +1,4 @@
-// The encoder in operators of ONNX (see policy/onnx_encoder.h).
+// The encoder in operators of ONNX (see export/onnx_encoder.h).
 //
 // Conv wants channels first, so the image is turned once. Opset 17 has no GroupNormalization: a
 // norm over groups is InstanceNormalization of [rows, groups, rest], which leaves scale and shift

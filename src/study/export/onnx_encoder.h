@@ -1,4 +1,4 @@
-// The encoder of a policy that sees as an ONNX graph (see policy/onnx.h).
+// The encoder of a policy that sees as an ONNX graph (see export/onnx.h).
 #ifndef FACET_POLICY_ONNX_ENCODER_H
 #define FACET_POLICY_ONNX_ENCODER_H
 

@@ -1,4 +1,4 @@
-// Writes ONNX models (see policy/onnx_graph.h).
+// Writes ONNX models (see export/onnx_graph.h).
 //
 // A message of Protocol Buffers is a sequence of fields, each a varint key, number << 3 | kind, and
 // then a varint, four bytes, or a length and that many bytes. The field numbers below are those of

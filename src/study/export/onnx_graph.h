@@ -1,5 +1,5 @@
 // Writes ONNX models: an ONNX file is one ModelProto in the wire format of Protocol Buffers (see
-// policy/onnx.h for what is written).
+// export/onnx.h for what is written).
 //
 // A Graph collects nodes, constants, inputs and outputs. A value has a name: that of an input, of a
 // constant or of the result of a node. Running out of memory is remembered, and the last call says

@@ -1,4 +1,4 @@
-// Frames of the single gate with the expert's labels (see facet/gate.h).
+// Frames of the single gate with the expert's labels (see facet_study/gate.h).
 //
 // Flights are flown in blocks. Those of a block run in parallel, each into frames of its own, and
 // then go to the sink in order, so that threads change nothing.

@@ -1,4 +1,4 @@
-// Collected frames into a file (see facet/image_set.h).
+// Collected frames into a file (see facet_study/image_set.h).
 #include "base/status.h"
 
 #include <facet_study/gate.h>

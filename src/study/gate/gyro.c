@@ -1,4 +1,4 @@
-// The gyro (see facet/gyro.h).
+// The gyro (see gate/gyro.h).
 #include "gate/gyro.h"
 
 #include "base/text.h"

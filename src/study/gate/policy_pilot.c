@@ -1,4 +1,4 @@
-// A policy that sees as a pilot (see facet/gate.h).
+// A policy that sees as a pilot (see facet_study/gate.h).
 #include "base/status.h"
 #include "factor/factor.h"
 #include "policy/policy.h"

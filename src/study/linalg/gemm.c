@@ -1,4 +1,4 @@
-// Matrix products through OpenBLAS, and the plain loops that check them (see math/gemm.h).
+// Matrix products through OpenBLAS, and the plain loops that check them (see linalg/gemm.h).
 #include "linalg/gemm.h"
 
 #include <cblas.h>

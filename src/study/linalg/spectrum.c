@@ -1,4 +1,4 @@
-// Largest eigenvalues and singular values (see math/spectrum.h).
+// Largest eigenvalues and singular values (see linalg/spectrum.h).
 #include "linalg/spectrum.h"
 
 #include "linalg/gemm.h"

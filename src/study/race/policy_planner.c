@@ -1,4 +1,4 @@
-// A trained policy as a planner of the race study (see facet/race.h).
+// A trained policy as a planner of the race study (see facet_study/race.h).
 #include "base/progress.h"
 #include "base/status.h"
 #include "policy/policy.h"

@@ -1,5 +1,5 @@
 // Verification before flight: a plan is simulated, and slowed where it would miss (see
-// facet/race.h).
+// facet_study/race.h).
 //
 // The path stays as the policy made it; only speeds go down. Slowing around a gate at arc length
 // s_g to the speed v puts a cap on the speed that rises away from the gate as a steady acceleration

@@ -98,9 +98,11 @@ static void figure_sweep(Json *list, Report *report)
     svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
     plot_frame(&svg, &plot, "DDIM steps", "gates passed (%)");
     for (int i = SWEEP_LINES - 1; i >= 0; i--) draw_sweep_line(&svg, &plot, &lines[i]);
-    for (int i = 0; i < SWEEP_LINES; i++)
-        legend_line(&svg, LEFT + (i % 3) * 225, TOP + HEIGHT + 64 + (i / 3) * 20, lines[i].color,
+    for (int i = 0; i < SWEEP_LINES; i++) {
+        int column = i % 3, row = i / 3;
+        legend_line(&svg, LEFT + column * 225, TOP + HEIGHT + 64 + row * 20, lines[i].color,
                     lines[i].width, lines[i].dash, lines[i].name);
+    }
     figure_push(list, &figure, svg_end(&svg));
 }
 

@@ -1,4 +1,4 @@
-// Checkpoints of a training run and the log of its losses (see policy/training.h).
+// Checkpoints of a training run and the log of its losses (see train/training.h).
 //
 // A checkpoint holds, beside the settings, the number of the network that is being trained and of
 // its updates so far, the weights, moments and moving average of that network, and the finished
@@ -217,7 +217,7 @@ static size_t rows_up_to(const char *text, int network, long update)
         int row_network;
         long row_update;
         const char *end = strchr(at, '\n');
-        bool row = end && sscanf(at, "%d,%ld,", &row_network, &row_update) == 2;
+        bool row = end && sscanf(at, "%9d,%18ld,", &row_network, &row_update) == 2;
         if (!row || row_network > network || (row_network == network && row_update > update))
             return (size_t)(at - text);
         at = end + 1;

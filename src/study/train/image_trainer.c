@@ -1,4 +1,4 @@
-// Training a policy that sees (see policy/image_trainer.h).
+// Training a policy that sees (see train/image_trainer.h).
 #include "train/image_trainer.h"
 
 #include "base/rng.h"

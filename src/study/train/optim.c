@@ -1,4 +1,4 @@
-// Initial values, AdamW, clipping, moving average and learning rate (see nn/optim.h).
+// Initial values, AdamW, clipping, moving average and learning rate (see train/optim.h).
 #include "train/optim.h"
 
 #include "base/rng.h"

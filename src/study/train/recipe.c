@@ -213,7 +213,8 @@ static FacetStatus add_demos(Training *t, const FacetDataset *dataset, const boo
 {
     const FacetPolicy *policy = t->policy;
     int factors = facet_factor_count(policy->space), used = t->demos;
-    size_t size = (size_t)(dataset->steps * dataset->action_dim), all = (size_t)(used + count);
+    size_t size = (size_t)dataset->steps * (size_t)dataset->action_dim;
+    size_t all = (size_t)used + (size_t)count;
     float *x0 = realloc(t->x0, all * size * sizeof *x0);
     if (x0) t->x0 = x0;
     int *z = realloc(t->z, all * (size_t)(factors + 1) * sizeof *z);

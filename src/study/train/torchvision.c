@@ -1,4 +1,4 @@
-// torchvision's weights (see encoder/torchvision.h).
+// torchvision's weights (see train/torchvision.h).
 //
 //   batch norm   gamma (w x - mean) / sqrt(var + 1e-5) + beta = (r w) x + (beta - r mean),
 //                r = gamma / sqrt(var + 1e-5)

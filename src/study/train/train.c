@@ -170,7 +170,8 @@ static bool show(Display *display, const Training *t, double loss)
 {
     char note[80];
     double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
-    display->loss += (loss - display->loss) / (display->updates < 50 ? display->updates : 50);
+    display->loss +=
+        (loss - display->loss) / (double)(display->updates < 50 ? display->updates : 50);
     if (t->policy->networks > 1)
         snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s", t->network + 1,
                  t->policy->networks, display->loss, rate);
@@ -418,15 +419,15 @@ static FacetStatus frames_of(FacetDataset *dataset, const FacetImageSet *images,
                              int file)
 {
     FacetFrameShape shape = facet_image_set_shape(images);
-    size_t size = (size_t)(shape.horizon * shape.dim);
+    size_t size = (size_t)shape.horizon * (size_t)shape.dim;
     int64_t last = first;
     while (last < facet_image_set_count(images) && facet_image_set_file(images, last) == file)
         last++;
     *dataset = (FacetDataset){.demos = (int)(last - first),
                               .steps = shape.horizon,
                               .action_dim = shape.dim,
-                              .tasks = calloc((size_t)(last - first), sizeof *dataset->tasks),
-                              .actions = calloc((size_t)(last - first) * size, sizeof(double))};
+                              .tasks = calloc((size_t)(last - first) + 1, sizeof *dataset->tasks),
+                              .actions = calloc((size_t)(last - first) * size + 1, sizeof(double))};
     TRY(factor_space_copy(&dataset->space, facet_image_set_space(images)));
     if (!dataset->tasks || !dataset->actions)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", dataset->demos);

@@ -1,4 +1,4 @@
-// Training the score network (see diffusion/trainer.h).
+// Training the score network (see train/trainer.h).
 #include "train/trainer.h"
 
 #include "base/rng.h"
