@@ -1,4 +1,8 @@
-// One pool of threads for the whole program.
+// A pool of threads, which a host makes and lends to the functions that share out their work.
+//
+// The libraries start no thread that is not in a pool of the host's. Wherever one is taken it may be
+// NULL, which is the calling thread alone; it changes how long work takes and no bit of its result.
+// A pool does one piece of work at a time, so threads that work side by side have one each.
 #ifndef FACET_POOL_H
 #define FACET_POOL_H
 
