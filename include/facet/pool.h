@@ -1,8 +1,8 @@
-// A pool of threads, which the functions that can share out work take as an argument. NULL is
-// always a valid pool: the calling thread alone. Results do not depend on the number of threads.
+// A pool of threads, which a host makes and lends to the functions that share out their work.
 //
-// A pool serves one call at a time; threads of the host that work at the same time have a pool
-// each.
+// The libraries start no thread that is not in a pool of the host's. Wherever one is taken it may
+// be NULL, which is the calling thread alone; it changes how long work takes and no bit of its
+// result. A pool does one piece of work at a time, so threads that work side by side have one each.
 #ifndef FACET_POOL_H
 #define FACET_POOL_H
 

@@ -405,8 +405,10 @@ static void what_is_missing_is_lost(void **state)
     document = json_array();
     json_push(document, NULL);
     assert_refused(json_write(document, "lost.json"), "lost.json: out of memory, not written");
-    json_set_number(NULL, "key", 1.0); // takes and frees what it is given
-    json_push(NULL, json_array());
+    json_set(NULL, "key", NULL);
+    json_set_number(NULL, "key", 1.0); // leaves nothing behind
+    json_push(NULL, NULL);
+    json_push_string(NULL, "text");
     assert_refused(json_write(NULL, "lost.json"), "lost.json: out of memory");
     assert_null(json_line(NULL));
 }

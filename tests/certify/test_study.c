@@ -130,6 +130,43 @@ static void a_study_goes_on_where_it_stopped(void **state)
     unlink("study.state");
 }
 
+typedef struct Watcher {
+    long stop_at, done, total;
+} Watcher;
+
+static bool watch_steps(void *context, const FacetProgressEvent *event)
+{
+    Watcher *watcher = context;
+    assert_string_equal(event->stage, "denoising steps");
+    watcher->done = event->done;
+    watcher->total = event->total;
+    return event->done != watcher->stop_at;
+}
+
+// A stop in the middle of a plan is no result of that plan.
+static void a_host_that_says_stop_keeps_what_is_done(void **state)
+{
+    (void)state;
+    CertifyStudy study;
+    CertifyOptions options = small_study();
+    options.seeds = 2;
+    Watcher watcher = {.stop_at = STEPS + 2};
+    const FacetProgress progress = {.report = watch_steps, .context = &watcher};
+    FacetStatus status = certify_study(&study, race, policy, &options, &progress);
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    assert_refused(status, "interrupted with 1 of 2 plans certified; the same command goes on "
+                           "from study.state");
+    assert_int_equal(watcher.done, STEPS + 2);
+    assert_int_equal(watcher.total, 2 * STEPS);
+    watcher.stop_at = -1;
+    assert_ok(certify_study(&study, race, policy, &options, &progress));
+    assert_int_equal(study.resumed, 1);
+    assert_int_equal(watcher.done, STEPS);
+    assert_int_equal(watcher.total, STEPS);
+    certify_study_free(&study);
+    unlink("study.state");
+}
+
 // A plan that cannot be sampled is a result with a reason, here and after a round through a file.
 static void what_cannot_be_sampled_is_recorded(void **state)
 {
@@ -143,7 +180,10 @@ static void what_cannot_be_sampled_is_recorded(void **state)
     assert_ok(facet_policy_load(&broken, "policy"));
     size_t bias = tensor_find(&broken->net->table, "out.bias")->offset;
     broken->params[0][bias] = NAN;
-    assert_ok(certify_study(&study, race, broken, &options, NULL));
+    Watcher watcher = {.stop_at = -1};
+    const FacetProgress progress = {.report = watch_steps, .context = &watcher};
+    assert_ok(certify_study(&study, race, broken, &options, &progress));
+    assert_int_equal(watcher.done, watcher.total); // the steps that were not taken count
     assert_int_equal(study.count, 1);
     assert_non_null(strstr(study.records[0].failure, "step 1 of 4"));
     assert_true(study.records[0].plan.ltv.step >= 0);
@@ -175,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_study_goes_on_where_it_stopped),
+        cmocka_unit_test(a_host_that_says_stop_keeps_what_is_done),
         cmocka_unit_test(what_cannot_be_sampled_is_recorded),
         cmocka_unit_test(policies_have_names_of_their_own),
     };

@@ -400,6 +400,30 @@ static void crews_that_fail(void **unused)
     facet_gate_world_destroy(world);
 }
 
+static bool stop_soon(void *context, const FacetProgressEvent *event)
+{
+    int *asked = context;
+    assert_string_equal(event->stage, "flights");
+    return ++*asked < 5;
+}
+
+// A flight is long, so it is left in the middle.
+static void a_stop_ends_a_flight(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    FacetGateFlight flights[2];
+    FacetFactorTask task = factor_task_at(world->space, 0);
+    FacetGateCrew crew = facet_gate_expert_crew(world);
+    int asked = 0;
+    const FacetProgress progress = {.report = stop_soon, .context = &asked};
+    FacetStatus status =
+        facet_gate_evaluate(flights, world, &crew, &task, 1, 2, 1, NULL, NULL, &progress);
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    assert_int_equal(asked, 5);
+    facet_gate_world_destroy(world);
+}
+
 static void tally_by_hand(void **unused)
 {
     (void)unused;
@@ -435,6 +459,7 @@ int main(void)
         cmocka_unit_test(the_truth_does_not_reach_the_controller),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(crews_that_fail),
+        cmocka_unit_test(a_stop_ends_a_flight),
         cmocka_unit_test(tally_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,54 +282,62 @@ static Json *number_node(double value)
     return raw_number(digits, value);
 }
 
-// A child that did not get its place goes, and its parent remembers.
-static void settle(Json *parent, Json *child, bool placed)
-{
-    if (placed) return;
-    cJSON_Delete(child);
-    if (parent) parent->type |= LOST;
-}
-
+// A child without a key still gets a place, which takes no memory: its maker may be filling it.
 void json_set(Json *object, const char *key, Json *child)
 {
-    settle(object, child, object && child && cJSON_AddItemToObject(object, key, child));
+    if (!object || (child && cJSON_AddItemToObject(object, key, child))) return;
+    object->type |= LOST;
+    cJSON_AddItemToArray(object, child);
+}
+
+// A value that nobody else holds.
+static void set_value(Json *object, const char *key, Json *value)
+{
+    json_set(object, key, value);
+    if (!object) cJSON_Delete(value);
 }
 
 void json_set_number(Json *object, const char *key, double value)
 {
-    json_set(object, key, number_node(value));
+    set_value(object, key, number_node(value));
 }
 
 void json_set_uint64(Json *object, const char *key, uint64_t value)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%" PRIu64, value);
-    json_set(object, key, raw_number(digits, (double)value));
+    set_value(object, key, raw_number(digits, (double)value));
 }
 
 void json_set_string(Json *object, const char *key, const char *value)
 {
-    json_set(object, key, cJSON_CreateString(value));
+    set_value(object, key, cJSON_CreateString(value));
 }
 
 void json_set_bool(Json *object, const char *key, bool value)
 {
-    json_set(object, key, cJSON_CreateBool(value));
+    set_value(object, key, cJSON_CreateBool(value));
 }
 
 void json_push(Json *array, Json *child)
 {
-    settle(array, child, array && child && cJSON_AddItemToArray(array, child));
+    if (array && !cJSON_AddItemToArray(array, child)) array->type |= LOST;
 }
 
-void json_push_number(Json *array, double value) { json_push(array, number_node(value)); }
+static void push_value(Json *array, Json *value)
+{
+    json_push(array, value);
+    if (!array) cJSON_Delete(value);
+}
+
+void json_push_number(Json *array, double value) { push_value(array, number_node(value)); }
 
 void json_push_string(Json *array, const char *value)
 {
-    json_push(array, cJSON_CreateString(value));
+    push_value(array, cJSON_CreateString(value));
 }
 
-void json_push_bool(Json *array, bool value) { json_push(array, cJSON_CreateBool(value)); }
+void json_push_bool(Json *array, bool value) { push_value(array, cJSON_CreateBool(value)); }
 
 Json *json_from_vec3(FacetVec3 v)
 {

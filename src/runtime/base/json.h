@@ -59,7 +59,8 @@ FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *
 
 // Nothing here fails at once. When memory runs out, a maker gives NULL, which every other call
 // takes, and the document remembers that it lost something, as it does when a text or a child is
-// NULL: then it has no text and is not written. What is written is whole.
+// NULL: then it has no text and is not written. What is written is whole. A child that is handed to
+// a NULL parent is not freed, since its maker may still be filling it.
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
