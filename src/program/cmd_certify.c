@@ -1,9 +1,10 @@
 // facet certify: how far a policy's plans, and the flights along them, can be off.
 #include "base/file.h"
 #include "commands.h"
+#include "json_certify.h"
 #include "paper/paper.h"
 #include "pilot.h"
-#include "show_certify.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <math.h>
@@ -131,6 +132,14 @@ static bool is_device(const char *path)
     return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
+static void show(const Certification *all, Json *document)
+{
+    printf("N = %d, seed %llu, gusts of %g m/s\n\n", all->options.steps,
+           (unsigned long long)all->options.seed, all->options.gusts);
+    print_document(stdout, all->race, INPUT_CERTIFY, document);
+    if (all->no_interaction[0]) printf("\nExact interaction left out: %s\n", all->no_interaction);
+}
+
 static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
@@ -167,9 +176,10 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
     if (status.ok) status = check_interrupt(&all);
     if (status.ok) status = fly_samples(&all, command);
     if (status.ok) status = check_interrupt(&all);
-    if (status.ok) show_certification(&all);
-    if (status.ok && command->common.json) {
-        status = json_write(json_from_certification(&all), command->common.json);
+    if (status.ok) {
+        Json *document = json_from_certification(&all);
+        show(&all, document);
+        status = json_finish(document, &command->common);
         if (status.ok && keeps) unlink(state);
     }
     certify_study_free(&all.study);

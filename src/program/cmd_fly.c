@@ -1,8 +1,9 @@
 // facet fly: flies tasks of the race study and shows what became of them.
 #include "commands.h"
+#include "json_verify.h"
 #include "pilot.h"
+#include "report/tables.h"
 #include "show_race.h"
-#include "show_verify.h"
 
 #include <stdlib.h>
 
@@ -46,7 +47,7 @@ static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
     FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
                                             options->gusts, progress);
     facet_progress_end(progress);
-    if (status.ok) show_results(race, results, count);
+    if (status.ok) print_flights(stdout, race, results, count);
     if (status.ok && common->json) {
         Json *document = json_from_results(race, results, count);
         json_set_origin(document, options->command, common->seed);
@@ -77,11 +78,11 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
                                          options->gusts, progress);
         facet_progress_end(progress);
     }
-    if (status.ok) show_verified(race, &flights);
-    if (status.ok && common->json) {
+    if (status.ok) {
         Json *document = json_from_verified(race, &flights);
         json_set_origin(document, options->command, common->seed);
-        status = json_write(document, common->json);
+        print_document(stdout, race, INPUT_VERIFY, document);
+        status = json_finish(document, common);
     }
     free(flights.raw);
     free(flights.verified);

@@ -1,14 +1,73 @@
-// JSON of facet certify (see show_certify.h; docs/json.md describes it).
-#include "show_certify.h"
+// JSON of facet certify (see json_certify.h).
+#include "json_certify.h"
 
 #include <math.h>
 #include <string.h>
 
-// A bound that holds is a number; one that does not is null.
-static void set_bound(Json *object, const char *key, FacetCertifyBound bound)
+// ---- Numbers of a record ------------------------------------------------------------------------
+
+static double ltv_of(const CertifyRecord *r) { return bound_value(r->plan.ltv); }
+static double ode_of(const CertifyRecord *r) { return bound_value(r->plan.ode); }
+static double product_of(const CertifyRecord *r) { return bound_value(r->plan.product); }
+static double emp_of(const CertifyRecord *r) { return r->plan.amplification; }
+static double eps_of(const CertifyRecord *r) { return r->plan.eps_s; }
+static double path_of(const CertifyRecord *r) { return bound_value(r->plan.path); }
+static double tube_of(const CertifyRecord *r) { return r->tube; }
+
+// C eps as the paper takes it, C_LTV max_k ||d eps_k||.
+static double command_of(const CertifyRecord *r)
 {
-    json_set_number(object, key, bound.step < 0 ? bound.value : nan(""));
+    return command_bound(r->plan.ltv.value, r->plan.eps_s);
 }
+
+static double paper_tube_of(const CertifyRecord *r)
+{
+    return facet_tube_radius(facet_tube_paper_constants(), command_of(r));
+}
+
+static double paper_path_tube_of(const CertifyRecord *r)
+{
+    return facet_tube_radius(facet_tube_paper_constants(), r->plan.path.value);
+}
+
+static double own_tube_of(const CertifyRecord *r)
+{
+    return facet_tube_radius(r->loop.constants, command_of(r));
+}
+
+static double own_path_tube_of(const CertifyRecord *r)
+{
+    return facet_tube_radius(r->loop.constants, r->plan.path.value);
+}
+
+// Entries that have a number: those of tasks have all.
+enum { IN_SWEEP = 1, IN_SEEDS = 2, IN_TASKS = 4 };
+
+static const struct {
+    const char *key;
+    double (*of)(const CertifyRecord *record);
+    int where;
+} numbers[] = {{"c_ltv", ltv_of, IN_SWEEP | IN_SEEDS}, {"c_gronwall", ode_of, IN_SWEEP},
+               {"c_gronwall_discrete", product_of, 0}, {"c_emp", emp_of, IN_SWEEP | IN_SEEDS},
+               {"eps_s", eps_of, IN_SWEEP | IN_SEEDS}, {"path_bound", path_of, IN_SWEEP},
+               {"r_ss_default", paper_tube_of, 0},     {"r_ss_default_path", paper_path_tube_of, 0},
+               {"r_ss_measured", own_tube_of, 0},      {"r_ss_measured_path", own_path_tube_of, 0},
+               {"tube_seen", tube_of, IN_SWEEP}};
+
+static void set_numbers(Json *entry, const CertifyRecord *record, int where)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if ((numbers[i].where | IN_TASKS) & where)
+            json_set_number(entry, numbers[i].key, numbers[i].of(record));
+}
+
+static void set_task(Json *entry, const FacetCourse *course, FacetCourseTask task)
+{
+    json_set_string(entry, "track", course->tracks[task.track].name);
+    json_set_string(entry, "size", course->openings[task.opening].name);
+}
+
+// ---- The parts of the document ------------------------------------------------------------------
 
 static Json *json_from_spread(FacetCertifySpread spread)
 {
@@ -66,7 +125,7 @@ static Json *json_from_passage(const PassageResult *result)
 
 static Json *json_from_constants(const Certification *all)
 {
-    FacetTubeConstants constants = measured_constants(all);
+    FacetTubeConstants constants = study_constants(&all->study, &all->options);
     Json *out = json_object();
     json_set_number(out, "lambda", constants.lambda);
     json_set_number(out, "b_kappa", constants.b_kappa);
@@ -74,39 +133,40 @@ static Json *json_from_constants(const Certification *all)
     return out;
 }
 
-static Json *json_from_interaction(const Certification *all)
+static void set_interaction(Json *entry, double g, double m, double bound, double max_gap)
 {
-    InteractionReport worst = worst_interaction(all);
-    Json *out = json_object(), *products = json_array();
-    json_set_number(out, "g", worst.g);
-    json_set_number(out, "m", worst.m);
-    json_set_number(out, "bound", worst.bound);
-    json_set_number(out, "max_gap", worst.max_gap);
-    json_set_bool(out, "theorem_holds", worst.holds);
-    for (int i = 0; i < all->products.count; i++) {
-        const ExactProduct *product = &all->products.product[i];
-        const InteractionReport *report = &product->report;
-        Json *entry = json_object(), *levels = json_array();
-        json_set_string(entry, "tasks", product->name);
-        json_set_number(entry, "g", report->g);
-        json_set_number(entry, "m", report->m);
-        json_set_number(entry, "bound", report->bound);
-        json_set_number(entry, "max_gap", report->max_gap);
-        json_set_number(entry, "worst_ratio", report->worst_ratio);
-        json_set_bool(entry, "theorem_holds", report->holds);
-        for (int k = 0; k < report->level_count; k++) {
-            const InteractionLevel *level = &report->levels[k];
-            Json *row = json_object();
-            json_set_number(row, "sigma", level->sigma);
-            json_set_number(row, "g", level->g);
-            json_set_number(row, "m", level->m);
-            json_set_number(row, "bound", level->bound);
-            json_set_number(row, "max_gap", level->max_gap);
-            json_push(levels, row);
-        }
-        json_set(entry, "levels", levels);
-        json_push(products, entry);
+    json_set_number(entry, "g", g);
+    json_set_number(entry, "m", m);
+    json_set_number(entry, "bound", bound);
+    json_set_number(entry, "max_gap", max_gap);
+}
+
+static Json *json_from_product(const ExactProduct *product)
+{
+    const InteractionReport *report = &product->report;
+    Json *entry = json_object(), *levels = json_array();
+    json_set_string(entry, "tasks", product->name);
+    set_interaction(entry, report->g, report->m, report->bound, report->max_gap);
+    json_set_number(entry, "worst_ratio", report->worst_ratio);
+    json_set_bool(entry, "theorem_holds", report->holds);
+    for (int k = 0; k < report->level_count; k++) {
+        const InteractionLevel *level = &report->levels[k];
+        Json *row = json_object();
+        json_set_number(row, "sigma", level->sigma);
+        set_interaction(row, level->g, level->m, level->bound, level->max_gap);
+        json_push(levels, row);
     }
+    json_set(entry, "levels", levels);
+    return entry;
+}
+
+static Json *json_from_interaction(const ExactProducts *all)
+{
+    InteractionReport worst = products_worst(all);
+    Json *out = json_object(), *products = json_array();
+    set_interaction(out, worst.g, worst.m, worst.bound, worst.max_gap);
+    json_set_bool(out, "theorem_holds", worst.holds);
+    for (int i = 0; i < all->count; i++) json_push(products, json_from_product(&all->product[i]));
     json_set(out, "products", products);
     return out;
 }
@@ -118,8 +178,7 @@ static Json *json_from_exact(const Certification *all)
     for (int i = 0; i < all->exact_count; i++) {
         const ExactPlan *plan = &all->exact[i];
         Json *entry = json_object();
-        json_set_string(entry, "track", course->tracks[plan->task.track].name);
-        json_set_string(entry, "size", course->openings[plan->task.opening].name);
+        set_task(entry, course, plan->task);
         json_set_bool(entry, "held_out", plan->held_out);
         json_set_number(entry, "exact_m", plan->exact.position);
         json_set_number(entry, "exact_speed", plan->exact.speed);
@@ -133,76 +192,57 @@ static Json *json_from_exact(const Certification *all)
     return out;
 }
 
+static Json *json_from_seeds(const Certification *all, FacetCourseTask task)
+{
+    Json *out = json_array();
+    for (int k = 0; k < all->options.seeds; k++) {
+        Json *entry = json_object();
+        json_set_uint64(entry, "seed", all->options.seed + (uint64_t)k);
+        set_numbers(entry, study_record(&all->study, task, all->options.steps, k), IN_SEEDS);
+        json_push(out, entry);
+    }
+    return out;
+}
+
 static Json *json_from_task(const Certification *all, int t)
 {
     const FacetCourse *course = all->race->course;
-    const CertifyRecord *record = main_record(all, t);
+    FacetCourseTask task = all->options.tasks[t];
+    const CertifyRecord *record = study_record(&all->study, task, all->options.steps, 0);
     const FacetPlanCertificate *plan = &record->plan;
-    char failure[240];
-    Json *out = json_object(), *residual = json_object(), *seeds = json_array();
-    json_set_string(out, "track", course->tracks[record->task.track].name);
-    json_set_string(out, "size", course->openings[record->task.opening].name);
-    json_set_bool(out, "held_out", facet_course_is_held_out(course, record->task));
-    set_bound(out, "c_ltv", plan->ltv);
-    set_bound(out, "c_gronwall", plan->ode);
-    set_bound(out, "c_gronwall_discrete", plan->product);
-    json_set_number(out, "c_emp", plan->amplification);
-    json_set_number(out, "eps_s", plan->eps_s);
-    set_bound(out, "path_bound", plan->path);
-    json_set_number(out, "r_ss_default",
-                    facet_tube_radius(facet_tube_paper_constants(), command_bound(plan)));
-    json_set_number(out, "r_ss_default_path",
-                    facet_tube_radius(facet_tube_paper_constants(), plan->path.value));
-    json_set_number(out, "r_ss_measured",
-                    facet_tube_radius(record->loop.constants, command_bound(plan)));
-    json_set_number(out, "r_ss_measured_path",
-                    facet_tube_radius(record->loop.constants, plan->path.value));
-    json_set_number(out, "tube_seen", record->tube);
+    char failure[RECORD_FAILURE];
+    Json *out = json_object(), *residual = json_object();
+    set_task(out, course, task);
+    json_set_bool(out, "held_out", facet_course_is_held_out(course, task));
+    set_numbers(out, record, IN_TASKS);
     json_set(out, "closed_loop", json_from_loop(&record->loop));
     json_set_number(residual, "actual", plan->actual);
     json_set_number(residual, "linearised", plan->linear);
-    set_bound(residual, "ltv", plan->path);
+    json_set_number(residual, "ltv", bound_value(plan->path));
     json_set(out, "residual", residual);
-    describe_failure(failure, record);
+    record_failure(failure, record);
     if (failure[0]) json_set_string(out, "not_certified", failure);
     json_set(out, "gates", json_from_gates(record->gates, record, course));
-    json_set_bool(out, "certified", task_certified(record));
+    json_set_bool(out, "certified", gates_certified(record->gates, record->gate_count));
     json_set(out, "paced", json_from_pace(record, course));
     json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
     if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
     json_set(out, "linear_check", json_from_check(&record->check));
-    for (int k = 0; k < all->options.seeds; k++) {
-        const CertifyRecord *turn = study_record(&all->study, record->task, all->options.steps, k);
-        Json *entry = json_object();
-        json_set_uint64(entry, "seed", all->options.seed + (uint64_t)k);
-        set_bound(entry, "c_ltv", turn->plan.ltv);
-        json_set_number(entry, "c_emp", turn->plan.amplification);
-        json_set_number(entry, "eps_s", turn->plan.eps_s);
-        json_push(seeds, entry);
-    }
-    json_set(out, "seeds", seeds);
+    json_set(out, "seeds", json_from_seeds(all, task));
     return out;
 }
 
 static Json *json_from_sweep(const Certification *all)
 {
-    const FacetCourse *course = all->race->course;
     Json *out = json_array();
     for (int i = 0; i < all->options.sweep_count; i++) {
         Json *row = json_object(), *tasks = json_array();
         json_set_number(row, "steps", all->options.sweep[i]);
         for (int t = 0; t < all->options.task_count; t++) {
             FacetCourseTask task = all->options.tasks[t];
-            const CertifyRecord *record = study_record(&all->study, task, all->options.sweep[i], 0);
             Json *entry = json_object();
-            json_set_string(entry, "track", course->tracks[task.track].name);
-            json_set_string(entry, "size", course->openings[task.opening].name);
-            set_bound(entry, "c_ltv", record->plan.ltv);
-            set_bound(entry, "c_gronwall", record->plan.ode);
-            json_set_number(entry, "c_emp", record->plan.amplification);
-            json_set_number(entry, "eps_s", record->plan.eps_s);
-            set_bound(entry, "path_bound", record->plan.path);
-            json_set_number(entry, "tube_seen", record->tube);
+            set_task(entry, all->race->course, task);
+            set_numbers(entry, study_record(&all->study, task, all->options.sweep[i], 0), IN_SWEEP);
             json_push(tasks, entry);
         }
         json_set(row, "tasks", tasks);
@@ -253,7 +293,7 @@ Json *json_from_certification(const Certification *all)
     if (all->no_interaction[0]) {
         json_set_string(out, "interaction_left_out", all->no_interaction);
     } else {
-        json_set(out, "interaction", json_from_interaction(all));
+        json_set(out, "interaction", json_from_interaction(&all->products));
         json_set(out, "exact_plans", json_from_exact(all));
     }
     if (all->passage) json_set_number(out, "confidence", all->passage_options.confidence);

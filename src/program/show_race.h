@@ -1,4 +1,4 @@
-// What the commands of the race study share: their options, tables and JSON.
+// What the commands of the race study share: their options and JSON.
 #ifndef FACET_CLI_SHOW_RACE_H
 #define FACET_CLI_SHOW_RACE_H
 
@@ -24,12 +24,9 @@ FacetStatus study_open(FacetRace **race, const CommonOptions *common, const Stud
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);
 
-// The speed map, with the paper's speeds where it has them.
-void show_speeds(const FacetRace *race);
 Json *json_from_speeds(const FacetRace *race);
 
-// Results of flights: a row a task, and the totals.
-void show_results(const FacetRace *race, const FacetRaceResult *results, int count);
+// Results of flights: an entry a task, and the totals.
 Json *json_from_results(const FacetRace *race, const FacetRaceResult *results, int count);
 
 // The plans of results, {"race1/wide": [[x, y, z, speed], ...32], ...}: enough to fly them again.
@@ -37,5 +34,8 @@ Json *json_from_plans(const FacetRace *race, const FacetRaceResult *results, int
 
 // Adds what made a document: the command, the seed and the version.
 void json_set_origin(Json *document, const char *command, uint64_t seed);
+
+// Writes the document where --json says, and frees it.
+FacetStatus json_finish(Json *document, const CommonOptions *common);
 
 #endif

@@ -179,22 +179,10 @@ JsonRef report_certified_task(const Report *report, FacetCourseTask task)
 
 double report_ltv(double *deviation, Report *report, const JsonRef *entry)
 {
-    JsonRef seeds = input_member(entry, "seeds");
-    double sums[2] = {0}; // of the values, then of their squared distances from the mean
-    int count = 0;
-    *deviation = nan("");
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < input_length(&seeds); i++) {
-            JsonRef seed = input_element(&seeds, i);
-            double value = input_number(report, &seed, "c_ltv");
-            if (isnan(value)) continue;
-            if (pass == 0) count++;
-            double apart = value - sums[0] / count;
-            sums[pass] += pass == 0 ? value : apart * apart;
-        }
-    if (count < 2) return input_number(report, entry, "c_ltv");
-    *deviation = sqrt(sums[1] / (count - 1));
-    return sums[0] / count;
+    JsonRef list = input_member(entry, "seeds");
+    Summary seeds = input_summary(report, &list, "c_ltv", false);
+    *deviation = seeds.deviation;
+    return seeds.count < 2 ? input_number(report, entry, "c_ltv") : seeds.mean;
 }
 
 void report_task_name(char out[REPORT_TASK_NAME], const Report *report, FacetCourseTask task)
