@@ -28,23 +28,6 @@ typedef struct CertifyCommand {
     char command[1024];
 } CertifyCommand;
 
-// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
-static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
-                                const TextList *names)
-{
-    *count = names->count;
-    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
-    for (int i = 0; i < names->count; i++) {
-        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
-        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail(FACET_NOT_FOUND,
-                               "task %s: no speed clears every gate, so there is nothing to "
-                               "certify",
-                               names->items[i]);
-    }
-    return status_ok();
-}
-
 // The paper's numbers of steps, up to the noise levels that the policy has.
 static void choose_sweep(CertifyOptions *options, const FacetPolicy *policy)
 {
@@ -195,7 +178,7 @@ static FacetStatus run(const FacetRace *race, const FacetPolicy *policy,
     FacetCourseTask *tasks =
         calloc((size_t)facet_race_task_max(race) + TEXT_LIST_MAX, sizeof *tasks);
     int count = 0;
-    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &command->tasks)
+    FacetStatus status = tasks ? study_tasks(tasks, &count, race, &command->tasks, "certify")
                                : status_fail(FACET_NO_MEMORY, "out of memory for the tasks");
     if (status.ok) status = certify(race, policy, tasks, count, command);
     free(tasks);

@@ -20,22 +20,6 @@ typedef struct FlyOptions {
     char command[1024]; // for the record
 } FlyOptions;
 
-// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
-static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
-                                const TextList *names)
-{
-    *count = names->count;
-    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
-    for (int i = 0; i < names->count; i++) {
-        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
-        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail(FACET_NOT_FOUND,
-                               "task %s: no speed clears every gate, so there is nothing to fly",
-                               names->items[i]);
-    }
-    return status_ok();
-}
-
 // Flies the planner's plans and shows what became of them.
 static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
                            const FacetCourseTask *tasks, int count, const FlyOptions *options)
@@ -95,7 +79,7 @@ static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
     size_t room = (size_t)facet_race_task_max(race) + TEXT_LIST_MAX;
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
     int count = 0;
-    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &options->tasks)
+    FacetStatus status = tasks ? study_tasks(tasks, &count, race, &options->tasks, "fly")
                                : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     Pilot pilot = {0};
     FacetPolicy *policy = NULL;

@@ -6,59 +6,32 @@
 
 // ---- Numbers of a record ------------------------------------------------------------------------
 
-static double ltv_of(const CertifyRecord *r) { return bound_value(r->plan.ltv); }
-static double ode_of(const CertifyRecord *r) { return bound_value(r->plan.ode); }
-static double product_of(const CertifyRecord *r) { return bound_value(r->plan.product); }
-static double emp_of(const CertifyRecord *r) { return r->plan.amplification; }
-static double eps_of(const CertifyRecord *r) { return r->plan.eps_s; }
-static double path_of(const CertifyRecord *r) { return bound_value(r->plan.path); }
-static double tube_of(const CertifyRecord *r) { return r->tube; }
-
-// C eps as the paper takes it, C_LTV max_k ||d eps_k||.
-static double command_of(const CertifyRecord *r)
-{
-    return command_bound(r->plan.ltv.value, r->plan.eps_s);
-}
-
-static double paper_tube_of(const CertifyRecord *r)
-{
-    return facet_tube_radius(facet_tube_paper_constants(), command_of(r));
-}
-
-static double paper_path_tube_of(const CertifyRecord *r)
-{
-    return facet_tube_radius(facet_tube_paper_constants(), r->plan.path.value);
-}
-
-static double own_tube_of(const CertifyRecord *r)
-{
-    return facet_tube_radius(r->loop.constants, command_of(r));
-}
-
-static double own_path_tube_of(const CertifyRecord *r)
-{
-    return facet_tube_radius(r->loop.constants, r->plan.path.value);
-}
-
 // Entries that have a number: those of tasks have all.
 enum { IN_SWEEP = 1, IN_SEEDS = 2, IN_TASKS = 4 };
 
-static const struct {
-    const char *key;
-    double (*of)(const CertifyRecord *record);
-    int where;
-} numbers[] = {{"c_ltv", ltv_of, IN_SWEEP | IN_SEEDS}, {"c_gronwall", ode_of, IN_SWEEP},
-               {"c_gronwall_discrete", product_of, 0}, {"c_emp", emp_of, IN_SWEEP | IN_SEEDS},
-               {"eps_s", eps_of, IN_SWEEP | IN_SEEDS}, {"path_bound", path_of, IN_SWEEP},
-               {"r_ss_default", paper_tube_of, 0},     {"r_ss_default_path", paper_path_tube_of, 0},
-               {"r_ss_measured", own_tube_of, 0},      {"r_ss_measured_path", own_path_tube_of, 0},
-               {"tube_seen", tube_of, IN_SWEEP}};
-
 static void set_numbers(Json *entry, const CertifyRecord *record, int where)
 {
+    const FacetPlanCertificate *plan = &record->plan;
+    const FacetTubeConstants paper = facet_tube_paper_constants(), own = record->loop.constants;
+    double command = command_bound(plan->ltv.value, plan->eps_s), path = plan->path.value;
+    const struct {
+        const char *key;
+        double value;
+        int where;
+    } numbers[] = {{"c_ltv", bound_value(plan->ltv), IN_SWEEP | IN_SEEDS},
+                   {"c_gronwall", bound_value(plan->ode), IN_SWEEP},
+                   {"c_gronwall_discrete", bound_value(plan->product), 0},
+                   {"c_emp", plan->amplification, IN_SWEEP | IN_SEEDS},
+                   {"eps_s", plan->eps_s, IN_SWEEP | IN_SEEDS},
+                   {"path_bound", bound_value(plan->path), IN_SWEEP},
+                   {"r_ss_default", facet_tube_radius(paper, command), 0},
+                   {"r_ss_default_path", facet_tube_radius(paper, path), 0},
+                   {"r_ss_measured", facet_tube_radius(own, command), 0},
+                   {"r_ss_measured_path", facet_tube_radius(own, path), 0},
+                   {"tube_seen", record->tube, IN_SWEEP}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if ((numbers[i].where | IN_TASKS) & where)
-            json_set_number(entry, numbers[i].key, numbers[i].of(record));
+            json_set_number(entry, numbers[i].key, numbers[i].value);
 }
 
 static void set_task(Json *entry, const FacetCourse *course, FacetCourseTask task)

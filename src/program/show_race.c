@@ -26,6 +26,21 @@ bool study_is_own(const CommonOptions *common, const StudyOptions *study)
     return common->courses || study->quad || strcmp(study->preset, "race") != 0;
 }
 
+FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
+                        const TextList *names, const char *use)
+{
+    *count = names->count;
+    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
+    for (int i = 0; i < names->count; i++) {
+        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
+        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
+            return status_fail(FACET_NOT_FOUND,
+                               "task %s: no speed clears every gate, so there is nothing to %s",
+                               names->items[i], use);
+    }
+    return status_ok();
+}
+
 Json *json_from_speeds(const FacetRace *race)
 {
     const FacetCourse *course = race->course;

@@ -24,6 +24,10 @@ FacetStatus study_open(FacetRace **race, const CommonOptions *common, const Stud
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);
 
+// The tasks asked for, or all feasible ones, to `use` ("fly"). `tasks` holds enough for either.
+FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
+                        const TextList *names, const char *use);
+
 Json *json_from_speeds(const FacetRace *race);
 
 // Results of flights: an entry a task, and the totals.

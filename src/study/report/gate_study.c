@@ -49,7 +49,7 @@ static FacetStatus read_count(int *out, const JsonRef *object, const char *key)
     return status_ok();
 }
 
-static FacetStatus read_counts(FacetGateTally *out, const JsonRef *at)
+FacetStatus study_read_counts(FacetGateTally *out, const JsonRef *at)
 {
     int64_t sum = 0;
     TRY(read_count(&out->trials, at, "trials"));
@@ -70,7 +70,7 @@ FacetGateTally study_counts(Report *report, const JsonRef *object, const char *k
     JsonRef at = input_member(object, key);
     FacetGateTally counts = {0};
     if (!at.node || json_is_null(&at)) return counts;
-    return accept(report, read_counts(&counts, &at)) ? counts : (FacetGateTally){0};
+    return accept(report, study_read_counts(&counts, &at)) ? counts : (FacetGateTally){0};
 }
 
 FacetGateTally study_flown(const GateStudy *study, int venue)

@@ -51,6 +51,9 @@ void gate_study_free(GateStudy *study);
 // intervals; 0 trials when it is not there.
 FacetGateTally study_counts(Report *report, const JsonRef *object, const char *key);
 
+// The same of the object itself, or what is wrong with it.
+FacetStatus study_read_counts(FacetGateTally *out, const JsonRef *at);
+
 // The flights of a venue that are in the document, by how they ended.
 FacetGateTally study_flown(const GateStudy *study, int venue);
 

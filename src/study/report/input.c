@@ -242,3 +242,15 @@ bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at)
     return facet_course_find_track(&task->track, course, input_text(at, "track")).ok &&
            facet_course_find_opening(&task->opening, course, input_text(at, "size")).ok;
 }
+
+JsonRef input_find_task(const Report *report, const JsonRef *list, FacetCourseTask task)
+{
+    for (int i = 0; i < input_length(list); i++) {
+        JsonRef entry = input_element(list, i);
+        FacetCourseTask found;
+        if (input_task(&found, report, &entry) && found.track == task.track &&
+            found.opening == task.opening)
+            return entry;
+    }
+    return (JsonRef){.file = list->file};
+}

@@ -50,4 +50,7 @@ InputOrigin input_origin(Report *report, InputKind kind);
 // The task that an object names by its members track and size. False when the course has none.
 bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at);
 
+// The entry of a list that names this task; it has no node where there is none.
+JsonRef input_find_task(const Report *report, const JsonRef *list, FacetCourseTask task);
+
 #endif

@@ -1,6 +1,7 @@
 // Tables of results, for a terminal and for the page (see sheet.h).
 #include "report/sheet.h"
 
+#include "report/document.h"
 #include "report/table.h"
 
 #include <assert.h>
@@ -18,14 +19,6 @@ static Json *head_entry(SheetHead head)
     json_set_string(entry, "title", head.title);
     json_set_string(entry, "note", head.note ? head.note : "");
     return entry;
-}
-
-static void set_text(Json *object, const char *key, const char *text)
-{
-    if (text && text[0])
-        json_set_string(object, key, text);
-    else
-        json_set_number(object, key, nan(""));
 }
 
 bool sheet_begin(Sheet *sheet, SheetSink *sink, SheetHead head, InputOrigin origin,
@@ -47,10 +40,10 @@ bool sheet_begin(Sheet *sheet, SheetSink *sink, SheetHead head, InputOrigin orig
                      .flags = json_array(),
                      .lines = json_array(),
                      .stars = json_array()};
-    set_text(sheet->entry, "command", origin.command);
+    document_set_text(sheet->entry, "command", origin.command);
     json_set_number(sheet->entry, "seed", origin.seed);
-    set_text(sheet->entry, "version", origin.version);
-    set_text(sheet->entry, "source", origin.path);
+    document_set_text(sheet->entry, "version", origin.version);
+    document_set_text(sheet->entry, "source", origin.path);
     return true;
 }
 

@@ -18,14 +18,7 @@ static JsonRef method_entry(const Report *report, const char *id)
 static JsonRef task_entry(const Report *report, const char *method, FacetCourseTask task)
 {
     JsonRef entry = method_entry(report, method), tasks = input_member(&entry, "tasks");
-    for (int i = 0; i < input_length(&tasks); i++) {
-        JsonRef row = input_element(&tasks, i);
-        FacetCourseTask found;
-        if (input_task(&found, report, &row) && found.track == task.track &&
-            found.opening == task.opening)
-            return row;
-    }
-    return (JsonRef){.file = entry.file};
+    return input_find_task(report, &tasks, task);
 }
 
 // The method whose tasks the tables show: ours, or the paper's loss. NULL without either.

@@ -78,7 +78,8 @@ static void table_venues(SheetSink *sink, Report *report, const JsonRef *root)
     const SheetHead head = {
         "gate-venues", "gate", "Trials by venue",
         .note = "95 %: Wilson's interval of the rate. Paper: its factored policy, with "
-                "pool held out."};
+                "pool held out.",
+        .starred = true};
     JsonRef venues = input_member(root, "venues");
     const char *held_out = input_text(root, "held_out_venue");
     bool splits = held_out[0] && input_member(&venues, held_out).node;
@@ -87,7 +88,7 @@ static void table_venues(SheetSink *sink, Report *report, const JsonRef *root)
     FacetGateTally training = {0};
     Sheet sheet;
     if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_GATE), NULL)) return;
-    sheet_columns(&sheet, TEXT("Venue", "venue"), TEXT("Split", "split"));
+    sheet_columns(&sheet, TEXT("Venue", "venue"), TEXT("Split", NULL));
     rate_columns(&sheet, true);
     for (int i = 0; i < input_length(&venues); i++) {
         JsonRef venue = input_element(&venues, i);
