@@ -71,10 +71,7 @@ static Json *json_from_first_plan(const FirstPlan *plan, const FacetGateWorld *w
 static Json *json_from_range(int count, double mean, double least, double most)
 {
     Json *object = json_object();
-    json_set_number(object, "count", count);
-    json_set_number(object, "mean", mean);
-    json_set_number(object, "least", least);
-    json_set_number(object, "most", most);
+    json_set_numbers(object, {"count", count}, {"mean", mean}, {"least", least}, {"most", most});
     return object;
 }
 
@@ -85,8 +82,7 @@ static Json *json_from_paper(void)
     json_set_number(object, "steps", paper->steps);
     json_set(object, "c_ltv",
              json_from_range(paper->tasks, paper->mean, paper->least, paper->most));
-    json_set_number(object, "eps_s", paper->eps_s);
-    json_set_number(object, "r_ss_default", paper->r_ss);
+    json_set_numbers(object, {"eps_s", paper->eps_s}, {"r_ss_default", paper->r_ss});
     return object;
 }
 

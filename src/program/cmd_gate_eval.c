@@ -50,10 +50,8 @@ static Json *json_from_sight(const GateSight *sum)
     for (int b = 0; b < SIGHT_BINS; b++) {
         double n = sum->frames[b] ? (double)sum->frames[b] : 1.0;
         Json *bin = json_object();
-        json_set_number(bin, "below_m", sight_ends[b]);
-        json_set_number(bin, "frames", (double)sum->frames[b]);
-        json_set_number(bin, "along_m", sum->along[b] / n);
-        json_set_number(bin, "across_m", sum->across[b] / n);
+        json_set_numbers(bin, {"below_m", sight_ends[b]}, {"frames", (double)sum->frames[b]},
+                         {"along_m", sum->along[b] / n}, {"across_m", sum->across[b] / n});
         json_push(list, bin);
     }
     return list;

@@ -1,6 +1,8 @@
 // JSON of facet certify (see json_certify.h).
 #include "json_certify.h"
 
+#include "show_race.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -34,20 +36,12 @@ static void set_numbers(Json *entry, const CertifyRecord *record, int where)
             json_set_number(entry, numbers[i].key, numbers[i].value);
 }
 
-static void set_task(Json *entry, const FacetCourse *course, FacetCourseTask task)
-{
-    json_set_string(entry, "track", course->tracks[task.track].name);
-    json_set_string(entry, "size", course->openings[task.opening].name);
-}
-
 // ---- The parts of the document ------------------------------------------------------------------
 
 static Json *json_from_spread(FacetCertifySpread spread)
 {
     Json *out = json_object();
-    json_set_number(out, "mean", spread.mean);
-    json_set_number(out, "p95", spread.p95);
-    json_set_number(out, "max", spread.max);
+    json_set_numbers(out, {"mean", spread.mean}, {"p95", spread.p95}, {"max", spread.max});
     return out;
 }
 
@@ -60,12 +54,10 @@ static Json *json_from_gates(const GateRecord *gates, const CertifyRecord *recor
         Json *entry = json_object();
         json_set_string(entry, "gate", course->tracks[record->task.track].gates[g].name);
         json_set_bool(entry, "crossed", gate->crossed);
-        json_set_number(entry, "miss_nominal", gate->miss);
-        json_set_number(entry, "radius", gate->radius);
-        json_set_number(entry, "reach", gate->reach);
-        json_set_number(entry, "disturbance", gate->disturbance);
-        json_set_number(entry, "sensitivity", gate->slope);
-        json_set_number(entry, "half_width", course->openings[record->task.opening].half_width);
+        json_set_numbers(entry, {"miss_nominal", gate->miss}, {"radius", gate->radius},
+                         {"reach", gate->reach}, {"disturbance", gate->disturbance},
+                         {"sensitivity", gate->slope},
+                         {"half_width", course->openings[record->task.opening].half_width});
         json_set_bool(entry, "certified", gate->certified);
         json_set_bool(entry, "certified_still", gate->certified_still);
         json_push(out, entry);
@@ -79,8 +71,8 @@ static Json *json_from_pace(const CertifyRecord *record, const FacetCourse *cour
     const PaceRecord *paced = &record->paced;
     bool found = paced->pace > 0.0;
     Json *out = json_object();
-    json_set_number(out, "pace", found ? paced->pace : nan(""));
-    json_set_number(out, "time", found ? paced->time : nan(""));
+    json_set_numbers(out, {"pace", found ? paced->pace : nan("")},
+                     {"time", found ? paced->time : nan("")});
     json_set(out, "gates", json_from_gates(paced->gates, record, course));
     json_set(out, "linear_check", json_from_check(&paced->check));
     return out;
@@ -89,8 +81,7 @@ static Json *json_from_pace(const CertifyRecord *record, const FacetCourse *cour
 static Json *json_from_passage(const PassageResult *result)
 {
     Json *out = json_object(), *gates = json_array();
-    json_set_number(out, "samples", result->samples);
-    json_set_number(out, "clear", result->clear);
+    json_set_numbers(out, {"samples", result->samples}, {"clear", result->clear});
     for (int g = 0; g < result->gate_count; g++) json_push_number(gates, result->gate_lower[g]);
     json_set(out, "gate_lower_bounds", gates);
     return out;
@@ -100,18 +91,14 @@ static Json *json_from_constants(const Certification *all)
 {
     FacetTubeConstants constants = study_constants(&all->study, &all->options);
     Json *out = json_object();
-    json_set_number(out, "lambda", constants.lambda);
-    json_set_number(out, "b_kappa", constants.b_kappa);
-    json_set_number(out, "w", constants.w);
+    json_set_numbers(out, {"lambda", constants.lambda}, {"b_kappa", constants.b_kappa},
+                     {"w", constants.w});
     return out;
 }
 
 static void set_interaction(Json *entry, double g, double m, double bound, double max_gap)
 {
-    json_set_number(entry, "g", g);
-    json_set_number(entry, "m", m);
-    json_set_number(entry, "bound", bound);
-    json_set_number(entry, "max_gap", max_gap);
+    json_set_numbers(entry, {"g", g}, {"m", m}, {"bound", bound}, {"max_gap", max_gap});
 }
 
 static Json *json_from_product(const ExactProduct *product)
@@ -151,12 +138,11 @@ static Json *json_from_exact(const Certification *all)
     for (int i = 0; i < all->exact_count; i++) {
         const ExactPlan *plan = &all->exact[i];
         Json *entry = json_object();
-        set_task(entry, course, plan->task);
+        json_set_task(entry, course, plan->task);
         json_set_bool(entry, "held_out", plan->held_out);
-        json_set_number(entry, "exact_m", plan->exact.position);
-        json_set_number(entry, "exact_speed", plan->exact.speed);
-        json_set_number(entry, "network_m", plan->network.position);
-        json_set_number(entry, "network_speed", plan->network.speed);
+        json_set_numbers(entry, {"exact_m", plan->exact.position},
+                         {"exact_speed", plan->exact.speed}, {"network_m", plan->network.position},
+                         {"network_speed", plan->network.speed});
         json_set_string(entry, "nearest_track", course->tracks[plan->nearest.track].name);
         json_set_string(entry, "nearest_size", course->openings[plan->nearest.opening].name);
         json_set_number(entry, "nearest_m", plan->nearest_error.position);
@@ -185,13 +171,12 @@ static Json *json_from_task(const Certification *all, int t)
     const FacetPlanCertificate *plan = &record->plan;
     char failure[RECORD_FAILURE];
     Json *out = json_object(), *residual = json_object();
-    set_task(out, course, task);
+    json_set_task(out, course, task);
     json_set_bool(out, "held_out", facet_course_is_held_out(course, task));
     set_numbers(out, record, IN_TASKS);
     json_set(out, "closed_loop", json_from_loop(&record->loop));
-    json_set_number(residual, "actual", plan->actual);
-    json_set_number(residual, "linearised", plan->linear);
-    json_set_number(residual, "ltv", bound_value(plan->path));
+    json_set_numbers(residual, {"actual", plan->actual}, {"linearised", plan->linear},
+                     {"ltv", bound_value(plan->path)});
     json_set(out, "residual", residual);
     record_failure(failure, record);
     if (failure[0]) json_set_string(out, "not_certified", failure);
@@ -214,7 +199,7 @@ static Json *json_from_sweep(const Certification *all)
         for (int t = 0; t < all->options.task_count; t++) {
             FacetCourseTask task = all->options.tasks[t];
             Json *entry = json_object();
-            set_task(entry, all->race->course, task);
+            json_set_task(entry, all->race->course, task);
             set_numbers(entry, study_record(&all->study, task, all->options.sweep[i], 0), IN_SWEEP);
             json_push(tasks, entry);
         }
@@ -231,11 +216,8 @@ static Json *json_from_levels(const FacetCertifyDiagnostics *d)
         const FacetCertifyLevel *level = &d->levels[i];
         if (level->count == 0) continue;
         Json *entry = json_object(), *channels = json_array();
-        json_set_number(entry, "t_first", level->t_first);
-        json_set_number(entry, "t_last", level->t_last);
-        json_set_number(entry, "samples", level->count);
-        json_set_number(entry, "mean", level->mean);
-        json_set_number(entry, "p95", level->p95);
+        json_set_numbers(entry, {"t_first", level->t_first}, {"t_last", level->t_last},
+                         {"samples", level->count}, {"mean", level->mean}, {"p95", level->p95});
         for (int c = 0; c < d->channels; c++) json_push_number(channels, level->channel[c]);
         json_set(entry, "channel_rms", channels);
         json_push(out, entry);
@@ -252,8 +234,7 @@ Json *json_from_certification(const Certification *all)
     const char *slash = strrchr(all->policy_file, '/');
     json_set_string(out, "policy", slash ? slash + 1 : all->policy_file);
     json_set_uint64(out, "seed", all->options.seed);
-    json_set_number(out, "steps", all->options.steps);
-    json_set_number(out, "gusts", all->options.gusts);
+    json_set_numbers(out, {"steps", all->options.steps}, {"gusts", all->options.gusts});
     for (int t = 0; t < all->options.task_count; t++) json_push(tasks, json_from_task(all, t));
     json_set(out, "tasks", tasks);
     json_set(out, "constants", json_from_constants(all));

@@ -4,24 +4,12 @@
 #include "math/statistics.h"
 #include "show_race.h"
 
-static const char *track_of(const FacetRace *race, const FacetRaceResult *result)
-{
-    return race->course->tracks[result->task.track].name;
-}
-
-static const char *size_of(const FacetRace *race, const FacetRaceResult *result)
-{
-    return race->course->openings[result->task.opening].name;
-}
-
 static Json *json_from_rate(FacetRaceTally tally)
 {
     Json *out = json_object();
     Interval interval = wilson_interval(tally.passed, tally.gates);
-    json_set_number(out, "passed", tally.passed);
-    json_set_number(out, "gates", tally.gates);
-    json_set_number(out, "low", interval.low);
-    json_set_number(out, "high", interval.high);
+    json_set_numbers(out, {"passed", tally.passed}, {"gates", tally.gates}, {"low", interval.low},
+                     {"high", interval.high});
     return out;
 }
 
@@ -38,23 +26,20 @@ static Json *json_from_totals(FacetRaceTotals totals)
 static Json *json_from_row(const FacetRace *race, const EvalRow *row)
 {
     Json *out = json_from_totals(eval_totals(&row->run, 0)), *tasks = json_array();
-    json_set_number(out, "error_m", eval_error(&row->run, 0));
-    json_set_number(out, "seeds", row->run.seeds);
+    json_set_numbers(out, {"error_m", eval_error(&row->run, 0)}, {"seeds", row->run.seeds});
     json_set(out, "all_seeds", json_from_totals(eval_totals_all(&row->run)));
     for (int t = 0; t < row->run.tasks; t++) {
         const FacetRaceResult *result = eval_result(&row->run, 0, t);
         FacetRaceTally tally = eval_task_tally(&row->run, t);
         Json *task = json_object();
-        json_set_string(task, "track", track_of(race, result));
-        json_set_string(task, "size", size_of(race, result));
+        json_set_task(task, race->course, result->task);
         json_set_bool(task, "held_out", result->held_out);
-        json_set_number(task, "gates", result->flight.gate_count);
-        json_set_number(task, "passed", result->flight.passed);
-        json_set_number(task, "share_all_seeds", (double)tally.passed / tally.gates);
-        json_set_number(task, "share_std", eval_task_spread(&row->run, t));
-        json_set_number(task, "speed_generated", eval_speed(&row->run, t));
-        json_set_number(task, "speed_reference", result->speed_reference);
-        json_set_number(task, "error_m", result->error);
+        json_set_numbers(task, {"gates", result->flight.gate_count},
+                         {"passed", result->flight.passed},
+                         {"share_all_seeds", (double)tally.passed / tally.gates},
+                         {"share_std", eval_task_spread(&row->run, t)},
+                         {"speed_generated", eval_speed(&row->run, t)},
+                         {"speed_reference", result->speed_reference}, {"error_m", result->error});
         json_push(tasks, task);
     }
     json_set(out, "tasks", tasks);
@@ -72,14 +57,13 @@ static Json *json_from_held_out(const FacetRace *race, const Evaluation *evaluat
                 if (!result->held_out) continue;
                 Json *entry = json_object();
                 json_set_string(entry, "method", row->key);
-                json_set_string(entry, "track", track_of(race, result));
-                json_set_string(entry, "size", size_of(race, result));
-                json_set_number(entry, "seed", (double)result->seed);
-                json_set_number(entry, "passed", result->flight.passed);
-                json_set_number(entry, "gates", result->flight.gate_count);
+                json_set_task(entry, race->course, result->task);
+                json_set_numbers(entry, {"seed", (double)result->seed},
+                                 {"passed", result->flight.passed},
+                                 {"gates", result->flight.gate_count});
                 json_set_bool(entry, "crashed", result->flight.end == FACET_FLIGHT_CRASHED);
-                json_set_number(entry, "speed_generated", result->speed_generated);
-                json_set_number(entry, "speed_reference", result->speed_reference);
+                json_set_numbers(entry, {"speed_generated", result->speed_generated},
+                                 {"speed_reference", result->speed_reference});
                 json_push(out, entry);
             }
     }

@@ -9,19 +9,17 @@ static Json *json_from_report(const FacetRace *race, const VerifiedFlights *f, i
     FacetCourseTask task = f->raw[index].task;
     const FacetTrack *track = &race->course->tracks[task.track];
     Json *out = json_object(), *speeds = json_array(), *blocked = json_array();
-    json_set_string(out, "track", track->name);
-    json_set_string(out, "size", race->course->openings[task.opening].name);
+    json_set_task(out, race->course, task);
     json_set_bool(out, "within_margin", report->within_margin);
-    json_set_number(out, "slowest_factor", report->slowest_factor);
-    json_set_number(out, "slowed_gates", report->slowed_gates);
-    json_set_number(out, "rounds", report->rounds);
-    json_set_number(out, "tries", report->tries);
+    json_set_numbers(out, {"slowest_factor", report->slowest_factor},
+                     {"slowed_gates", report->slowed_gates}, {"rounds", report->rounds},
+                     {"tries", report->tries});
     for (int k = 0; k < report->blocked_count; k++) {
         Json *block = json_object();
         json_set_string(block, "gate", track->gates[report->blocked[k].gate].name);
-        json_set_number(block, "miss", report->blocked[k].miss);
-        json_set_number(block, "speed", report->blocked[k].speed);
-        json_set_number(block, "path_miss", report->blocked[k].path);
+        json_set_numbers(block, {"miss", report->blocked[k].miss},
+                         {"speed", report->blocked[k].speed},
+                         {"path_miss", report->blocked[k].path});
         json_push(blocked, block);
     }
     json_set(out, "blocked", blocked);

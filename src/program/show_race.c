@@ -41,6 +41,12 @@ FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *rac
     return status_ok();
 }
 
+void json_set_task(Json *entry, const FacetCourse *course, FacetCourseTask task)
+{
+    json_set_string(entry, "track", course->tracks[task.track].name);
+    json_set_string(entry, "size", course->openings[task.opening].name);
+}
+
 Json *json_from_speeds(const FacetRace *race)
 {
     const FacetCourse *course = race->course;
@@ -49,10 +55,9 @@ Json *json_from_speeds(const FacetRace *race)
         for (int o = 0; o < course->opening_count; o++) {
             const FacetSpeedCell *cell = facet_speed_map_at(&race->speeds, (FacetCourseTask){t, o});
             Json *task = json_object();
-            json_set_string(task, "track", course->tracks[t].name);
-            json_set_string(task, "size", course->openings[o].name);
-            json_set_number(task, "half_width", course->openings[o].half_width);
-            json_set_number(task, "gates", course->tracks[t].gate_count);
+            json_set_task(task, course, (FacetCourseTask){t, o});
+            json_set_numbers(task, {"half_width", course->openings[o].half_width},
+                             {"gates", course->tracks[t].gate_count});
             json_set_bool(task, "feasible", cell->feasible);
             json_set_number(task, "speed", cell->feasible ? cell->speed : nan(""));
             json_push(tasks, task);
@@ -64,8 +69,7 @@ Json *json_from_speeds(const FacetRace *race)
 static Json *json_from_tally(FacetRaceTally tally)
 {
     Json *out = json_object();
-    json_set_number(out, "passed", tally.passed);
-    json_set_number(out, "gates", tally.gates);
+    json_set_numbers(out, {"passed", tally.passed}, {"gates", tally.gates});
     return out;
 }
 
@@ -78,9 +82,9 @@ static Json *json_from_gates(const FacetTrack *track, const FacetFlight *flight)
         json_set_string(gate, "gate", track->gates[i].name);
         json_set_bool(gate, "crossed", result->crossed);
         json_set_bool(gate, "passed", result->passed);
-        json_set_number(gate, "miss", result->miss);
-        json_set_number(gate, "time", result->crossed ? result->time : nan(""));
-        json_set_number(gate, "speed", result->crossed ? result->speed : nan(""));
+        json_set_numbers(gate, {"miss", result->miss},
+                         {"time", result->crossed ? result->time : nan("")},
+                         {"speed", result->crossed ? result->speed : nan("")});
         json_push(out, gate);
     }
     return out;
@@ -92,21 +96,17 @@ static Json *json_from_result(const FacetRace *race, const FacetRaceResult *r)
     const FacetTrack *track = &race->course->tracks[r->task.track];
     const FacetOpening *opening = &race->course->openings[r->task.opening];
     Json *out = json_object();
-    json_set_string(out, "track", track->name);
-    json_set_string(out, "size", opening->name);
+    json_set_task(out, race->course, r->task);
     json_set_bool(out, "held_out", r->held_out);
     json_set_uint64(out, "seed", r->seed);
-    json_set_number(out, "gates", r->flight.gate_count);
-    json_set_number(out, "passed", r->flight.passed);
+    json_set_numbers(out, {"gates", r->flight.gate_count}, {"passed", r->flight.passed});
     json_set_bool(out, "crashed", r->flight.end == FACET_FLIGHT_CRASHED);
-    json_set_number(out, "speed_generated", r->speed_generated);
-    json_set_number(out, "speed_reference", r->speed_reference);
-    json_set_number(out, "error_m", r->error);
-    json_set_number(out, "half_width", opening->half_width);
+    json_set_numbers(out, {"speed_generated", r->speed_generated},
+                     {"speed_reference", r->speed_reference}, {"error_m", r->error},
+                     {"half_width", opening->half_width});
     json_set_string(out, "end", ends[r->flight.end]);
     json_set_string(out, "crash", facet_crash_name(r->flight.crash));
-    json_set_number(out, "duration", r->flight.duration);
-    json_set_number(out, "speed_flown", r->flight.speed_mean);
+    json_set_numbers(out, {"duration", r->flight.duration}, {"speed_flown", r->flight.speed_mean});
     json_set(out, "gate_results", json_from_gates(track, &r->flight));
     return out;
 }

@@ -36,6 +36,9 @@ Json *json_from_results(const FacetRace *race, const FacetRaceResult *results, i
 // The plans of results, {"race1/wide": [[x, y, z, speed], ...32], ...}: enough to fly them again.
 Json *json_from_plans(const FacetRace *race, const FacetRaceResult *results, int count);
 
+// Adds the names of a task, as track and size.
+void json_set_task(Json *entry, const FacetCourse *course, FacetCourseTask task);
+
 // Adds what made a document: the command, the seed and the version.
 void json_set_origin(Json *document, const char *command, uint64_t seed);
 

@@ -159,7 +159,7 @@ static void no_line_is_wider_than_80_columns(void **state)
         if (text_width(line) > 80) print_error("%s\n", line);
         assert_true(text_width(line) <= 80);
     }
-    assert_int_equal(lines, 2 + 1 + 3 + 1 + 3);
+    assert_int_equal(lines, 2 + 1 + 3 + 1 + 4);
     free(text);
 }
 

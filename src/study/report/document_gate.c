@@ -11,12 +11,12 @@ static double decimals(double value, double unit) { return round(value * unit) /
 static void set_counts(Json *out, const FacetGateTally *counts)
 {
     bool known = counts->trials > 0;
-    json_set_number(out, "trials", known ? counts->trials : nan(""));
-    json_set_number(out, "success", known ? counts->ends[FACET_GATE_SUCCESS] : nan(""));
-    json_set_number(out, "crash", known ? counts->ends[FACET_GATE_CRASH] : nan(""));
-    json_set_number(out, "timeout", known ? counts->ends[FACET_GATE_TIMEOUT] : nan(""));
-    json_set_number(out, "low", known ? counts->low[FACET_GATE_SUCCESS] : nan(""));
-    json_set_number(out, "high", known ? counts->high[FACET_GATE_SUCCESS] : nan(""));
+    json_set_numbers(out, {"trials", known ? counts->trials : nan("")},
+                     {"success", known ? counts->ends[FACET_GATE_SUCCESS] : nan("")},
+                     {"crash", known ? counts->ends[FACET_GATE_CRASH] : nan("")},
+                     {"timeout", known ? counts->ends[FACET_GATE_TIMEOUT] : nan("")},
+                     {"low", known ? counts->low[FACET_GATE_SUCCESS] : nan("")},
+                     {"high", known ? counts->high[FACET_GATE_SUCCESS] : nan("")});
 }
 
 static Json *document_shown(const GateStudy *study, const StudyFlight *flight)
@@ -38,9 +38,9 @@ static Json *document_frames(const GateStudy *study, const StudyVenue *venue)
     for (int i = 0; i < STUDY_FRAMES; i++) {
         FacetVec3 at = study_position(flight, venue->times[i]);
         Json *frame = json_object();
-        json_set_number(frame, "time", decimals(venue->times[i], 1e3));
-        json_set_number(frame, "distance",
-                        decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3));
+        json_set_numbers(
+            frame, {"time", decimals(venue->times[i], 1e3)},
+            {"distance", decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3)});
         json_set_string(frame, "png", venue->frames[i]);
         json_push(out, frame);
     }
