@@ -4,9 +4,10 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "interrupt.h"
+#include "json_certify.h"
 #include "paper/paper.h"
 #include "pilot.h"
-#include "show_certify.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <math.h>
@@ -29,23 +30,6 @@ typedef struct CertifyCommand {
     PassageOptions passage;
     char command[1024];
 } CertifyCommand;
-
-// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
-static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
-                                const TextList *names)
-{
-    *count = names->count;
-    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
-    for (int i = 0; i < names->count; i++) {
-        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
-        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail(FACET_NOT_FOUND,
-                               "task %s: no speed clears every gate, so there is nothing to "
-                               "certify",
-                               names->items[i]);
-    }
-    return status_ok();
-}
 
 // The paper's numbers of steps, up to the noise levels that the policy has.
 static void choose_sweep(CertifyOptions *options, const FacetPolicy *policy)
@@ -134,6 +118,14 @@ static bool is_device(const char *path)
     return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
+static void show(const Certification *all, Json *document)
+{
+    printf("N = %d, seed %llu, gusts of %g m/s\n\n", all->options.steps,
+           (unsigned long long)all->options.seed, all->options.gusts);
+    print_document(stdout, all->race, INPUT_CERTIFY, document);
+    if (all->no_interaction[0]) printf("\nExact interaction left out: %s\n", all->no_interaction);
+}
+
 static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
@@ -165,9 +157,10 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
     FacetStatus status =
         certify_study(&all.study, race, policy, &all.options, bar_open(command->common.quiet));
     if (status.ok) status = measure_rest(&all, command);
-    if (status.ok) show_certification(&all);
-    if (status.ok && command->common.json) {
-        status = json_write(json_from_certification(&all), command->common.json);
+    if (status.ok) {
+        Json *document = json_from_certification(&all);
+        show(&all, document);
+        status = json_finish(document, &command->common);
         if (status.ok && keeps) unlink(state);
     }
     certify_study_free(&all.study);
@@ -183,7 +176,7 @@ static FacetStatus run(const FacetRace *race, const FacetPolicy *policy,
     FacetCourseTask *tasks =
         calloc((size_t)facet_race_task_max(race) + TEXT_LIST_MAX, sizeof *tasks);
     int count = 0;
-    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &command->tasks)
+    FacetStatus status = tasks ? study_tasks(tasks, &count, race, &command->tasks, "certify")
                                : status_fail(FACET_NO_MEMORY, "out of memory for the tasks");
     if (status.ok) status = certify(race, policy, tasks, count, command);
     free(tasks);

@@ -2,9 +2,10 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "json_eval.h"
 #include "paper/paper.h"
 #include "pilot.h"
-#include "show_eval.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <stdio.h>
@@ -21,18 +22,18 @@ typedef struct EvalOptions {
     char command[1024]; // for the record
 } EvalOptions;
 
-// How a method appears in the tables. The paper's order.
+// The rows of the comparison, with their keys in the JSON. The paper's order.
 static const struct {
-    const char *method, *key, *name, *paper_key;
+    const char *method, *key;
     FacetPolicyMode mode;
 } rows[] = {
-    {"baseline", "baseline", "Baseline", "baseline", FACET_POLICY_JOINT},
-    {"knet", "knet", "K-network", "knet", FACET_POLICY_COMPOSED},
-    {"factored", "factored_composed", "Factored, composed", "factored", FACET_POLICY_COMPOSED},
-    {"factored", "factored_joint", "Factored, joint", "factored_joint", FACET_POLICY_JOINT},
-    {"ours", "ours_composed", "Ours, composed", "factored", FACET_POLICY_COMPOSED},
-    {"ours", "ours_joint", "Ours, joint", "factored_joint", FACET_POLICY_JOINT},
-    {"oracle", "oracle", "Oracle", "oracle", FACET_POLICY_COMPOSED},
+    {"baseline", "baseline", FACET_POLICY_JOINT},
+    {"knet", "knet", FACET_POLICY_COMPOSED},
+    {"factored", "factored_composed", FACET_POLICY_COMPOSED},
+    {"factored", "factored_joint", FACET_POLICY_JOINT},
+    {"ours", "ours_composed", FACET_POLICY_COMPOSED},
+    {"ours", "ours_joint", FACET_POLICY_JOINT},
+    {"oracle", "oracle", FACET_POLICY_COMPOSED},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
@@ -51,9 +52,7 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
         const FacetPolicy *policy = policies_find(set, rows[i].method);
         if (!policy) continue;
         EvalRow *row = &evaluation->rows[evaluation->row_count];
-        snprintf(row->key, sizeof row->key, "%s", rows[i].key);
-        snprintf(row->name, sizeof row->name, "%s", rows[i].name);
-        row->paper_key = rows[i].paper_key;
+        row->key = rows[i].key;
         const FacetPolicySampling sampling = {.mode = rows[i].mode,
                                               .steps = options->steps,
                                               .temperature = options->temperature,
@@ -104,11 +103,13 @@ static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const E
     evaluation->steps = options->steps;
     FacetStatus status = fly_rows(evaluation, race, set, options);
     if (status.ok) status = fly_sweep(evaluation, race, set, options);
-    if (status.ok) show_evaluation(race, evaluation);
-    if (status.ok && options->common.json) {
+    if (status.ok) {
         Json *document = json_from_evaluation(race, evaluation);
         json_set_origin(document, options->command, options->common.seed);
-        status = json_write(document, options->common.json);
+        printf("%d DDIM steps, seed %llu\n\n", options->steps,
+               (unsigned long long)options->common.seed);
+        print_document(stdout, race, INPUT_EVAL, document);
+        status = json_finish(document, &options->common);
     }
     for (int i = 0; i < evaluation->row_count; i++) eval_run_free(&evaluation->rows[i].run);
     free(evaluation);

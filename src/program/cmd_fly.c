@@ -1,9 +1,10 @@
 // facet fly: flies tasks of the race study and shows what became of them.
 #include "bar.h"
 #include "commands.h"
+#include "json_verify.h"
 #include "pilot.h"
+#include "report/tables.h"
 #include "show_race.h"
-#include "show_verify.h"
 
 #include <stdlib.h>
 
@@ -20,22 +21,6 @@ typedef struct FlyOptions {
     char command[1024]; // for the record
 } FlyOptions;
 
-// The tasks asked for, or all feasible ones. `tasks` holds enough for either.
-static FacetStatus choose_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
-                                const TextList *names)
-{
-    *count = names->count;
-    if (names->count == 0) *count = facet_race_feasible_tasks(tasks, race);
-    for (int i = 0; i < names->count; i++) {
-        TRY(facet_course_find_task(&tasks[i], race->course, names->items[i]));
-        if (!facet_speed_map_at(&race->speeds, tasks[i])->feasible)
-            return status_fail(FACET_NOT_FOUND,
-                               "task %s: no speed clears every gate, so there is nothing to fly",
-                               names->items[i]);
-    }
-    return status_ok();
-}
-
 // Flies the planner's plans and shows what became of them.
 static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
                            const FacetCourseTask *tasks, int count, const FlyOptions *options)
@@ -45,7 +30,7 @@ static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
     if (!results) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
                                             options->gusts, bar_open(common->quiet));
-    if (status.ok) show_results(race, results, count);
+    if (status.ok) print_flights(stdout, race, results, count);
     if (status.ok && common->json) {
         Json *document = json_from_results(race, results, count);
         json_set_origin(document, options->command, common->seed);
@@ -73,11 +58,11 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
         status = facet_race_fly_verified(flights.raw, flights.verified, flights.reports, race,
                                          planner, &flights.options, tasks, count, common->seed,
                                          options->gusts, bar_open(common->quiet));
-    if (status.ok) show_verified(race, &flights);
-    if (status.ok && common->json) {
+    if (status.ok) {
         Json *document = json_from_verified(race, &flights);
         json_set_origin(document, options->command, common->seed);
-        status = json_write(document, common->json);
+        print_document(stdout, race, INPUT_VERIFY, document);
+        status = json_finish(document, common);
     }
     free(flights.raw);
     free(flights.verified);
@@ -90,7 +75,7 @@ static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
     size_t room = (size_t)facet_race_task_max(race) + TEXT_LIST_MAX;
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
     int count = 0;
-    FacetStatus status = tasks ? choose_tasks(tasks, &count, race, &options->tasks)
+    FacetStatus status = tasks ? study_tasks(tasks, &count, race, &options->tasks, "fly")
                                : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     Pilot pilot = {0};
     FacetPolicy *policy = NULL;

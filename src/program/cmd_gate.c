@@ -6,7 +6,7 @@
 #include "gate_world.h"
 #include "interrupt.h"
 #include "picture/png.h"
-#include "report/report.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <math.h>
@@ -217,12 +217,12 @@ static FacetStatus present(GateTrials *trials, FacetGateFlyer *flyer, Trail *tra
     const char *name = slash ? slash + 1 : o->policy;
     printf("%s, %s, %g s to a trial:\n\n", flyer->policy ? name : "The expert",
            flyer->policy ? o->mode : "on the true state", world->time_out);
-    show_gate_venues(world, trials);
     for (int v = 0; v < world->venue_count && !o->no_report; v++) {
         int index = highlight(trials, v);
         if (index >= 0) TRY(take_pictures(&trails[index], trials, index, flyer, o->common.seed));
     }
     Json *document = document_of(trials, flyer, trails, o);
+    print_document(stdout, NULL, INPUT_GATE, document);
     FacetStatus status = status_ok();
     const ReportSetup setup = {.no_defaults = o->common.courses,
                                .version = facet_version(),
@@ -230,7 +230,7 @@ static FacetStatus present(GateTrials *trials, FacetGateFlyer *flyer, Trail *tra
                                .seed = o->common.seed};
     if (!o->no_report) status = report_write_gate(o->report, document, &setup);
     if (status.ok && !o->no_report) printf("\nThe flights with camera frames: %s\n", o->report);
-    if (status.ok && o->common.json) return json_write(document, o->common.json);
+    if (status.ok) return json_finish(document, &o->common);
     json_free(document);
     return status;
 }

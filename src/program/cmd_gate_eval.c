@@ -1,11 +1,12 @@
 // facet gate eval: the rates of one policy, and how well it sees.
 #include "commands.h"
 #include "factor/factor.h"
+#include "gate/sight.h"
 #include "gate_world.h"
 #include "interrupt.h"
+#include "report/tables.h"
 #include "show_race.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,113 +44,27 @@ static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
     return status;
 }
 
-// ---- How well it sees ---------------------------------------------------------------------------
-
-// Errors of the first offset by the distance from the gate, below 1, 2, 4, 6, 8 m and beyond.
-enum { BINS = 6 };
-static const double bin_ends[BINS] = {1.0, 2.0, 4.0, 6.0, 8.0, INFINITY};
-
-typedef struct Sight {
-    const FacetGateWorld *world;
-    long frames[BINS];
-    double along[BINS], across[BINS]; // m, sums of the errors along and across the line of sight
-} Sight;
-
-static FacetStatus look(void *context, const FacetGateView *view, const double *offsets,
-                        FacetVec3 estimate)
-{
-    (void)estimate;
-    Sight *sight = context;
-    const FacetQuadState *truth = view->truth;
-    FacetCourseGate gate = facet_gate_target(sight->world, view->trial->task);
-    FacetVec3 way = vec3_sub(gate.center, truth->pos_world);
-    FacetVec3 offset = mat3_tmul_vec3(quat_to_mat3(truth->attitude), way);
-    FacetVec3 error = vec3_sub(vec3(offsets[0], offsets[1], offsets[2]), offset);
-    double distance = vec3_norm(way), along = fabs(vec3_dot(error, offset)) / (distance + 1e-9);
-    double all = vec3_norm(error);
-    int bin = 0;
-    while (distance >= bin_ends[bin]) bin++;
-    sight->frames[bin]++;
-    sight->along[bin] += along;
-    sight->across[bin] += sqrt(fmax(0.0, all * all - along * along));
-    return status_ok();
-}
-
-// The sums over the trials of training tasks, or of those held out.
-static Sight sum_sights(const Sight *sights, const GateTrials *trials, bool held_out)
-{
-    Sight sum = {0};
-    for (int i = 0; i < trials->count; i++)
-        for (int b = 0; b < BINS && trials->held_out[i] == held_out; b++) {
-            sum.frames[b] += sights[i].frames[b];
-            sum.along[b] += sights[i].along[b];
-            sum.across[b] += sights[i].across[b];
-        }
-    return sum;
-}
-
-static void show_sight(const char *name, const Sight *sum)
-{
-    long frames = 0;
-    for (int b = 0; b < BINS; b++) frames += sum->frames[b];
-    if (frames == 0) return;
-    printf("  %s: ", name);
-    for (int b = 0; b < BINS; b++) {
-        double n = (double)sum->frames[b];
-        if (sum->frames[b])
-            printf("%s%.2f/%.2f", b ? ", " : "", sum->along[b] / n, sum->across[b] / n);
-        else
-            printf("%s—", b ? ", " : "");
-    }
-    printf("\n");
-}
-
 // The last bin has no end.
-static Json *json_from_sight(const Sight *sum)
+static Json *json_from_sight(const GateSight *sum)
 {
     Json *list = json_array();
-    for (int b = 0; b < BINS; b++) {
+    for (int b = 0; b < SIGHT_BINS; b++) {
         double n = sum->frames[b] ? (double)sum->frames[b] : 1.0;
         Json *bin = json_object();
-        json_set_number(bin, "below_m", bin_ends[b]);
-        json_set_number(bin, "frames", (double)sum->frames[b]);
-        json_set_number(bin, "along_m", sum->along[b] / n);
-        json_set_number(bin, "across_m", sum->across[b] / n);
+        json_set_numbers(bin, {"below_m", sight_ends[b]}, {"frames", (double)sum->frames[b]},
+                         {"along_m", sum->along[b] / n}, {"across_m", sum->across[b] / n});
         json_push(list, bin);
     }
     return list;
 }
 
-static void show_groups(const GateTrials *trials)
+static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
+                         const GateSight *sights, const EvalCommand *o)
 {
-    static const char *const names[] = {"training tasks", "held-out tasks"};
-    for (int g = 0; g < 2; g++) {
-        FacetGateTally tally = gate_trials_tally(trials, -1, g);
-        if (tally.trials == 0) continue;
-        printf("%s: %d trials, success %.1f %% (%.0f–%.0f), crash %.1f %% (%.0f–%.0f), estimate "
-               "off by %.2f m\n",
-               names[g], tally.trials, 100.0 * tally.ends[FACET_GATE_SUCCESS] / tally.trials,
-               100.0 * tally.low[FACET_GATE_SUCCESS], 100.0 * tally.high[FACET_GATE_SUCCESS],
-               100.0 * tally.ends[FACET_GATE_CRASH] / tally.trials,
-               100.0 * tally.low[FACET_GATE_CRASH], 100.0 * tally.high[FACET_GATE_CRASH],
-               tally.estimate_error);
-    }
-}
-
-static FacetStatus write_eval(const FacetGateWorld *world, const GateTrials *trials,
-                              const Sight *sights, const EvalCommand *o)
-{
-    Sight train = sum_sights(sights, trials, false), held_out = sum_sights(sights, trials, true);
-    printf(
-        "Error of the first offset along/across the line of sight in m, at distances below 1, 2, "
-        "4,\n6, 8 m and beyond:\n");
-    show_sight("training", &train);
-    show_sight("held out", &held_out);
-    if (!o->common.json) return status_ok();
-    Json *errors = json_object();
+    GateSight train = sight_sum(sights, trials, false), held_out = sight_sum(sights, trials, true);
+    Json *document = json_object(), *errors = json_object();
     json_set(errors, "train", json_from_sight(&train));
     json_set(errors, "held_out", json_from_sight(&held_out));
-    Json *document = json_object();
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
     if (o->open) json_set_string(document, "open", o->open);
@@ -158,7 +73,7 @@ static FacetStatus write_eval(const FacetGateWorld *world, const GateTrials *tri
     json_set(document, "venues", json_from_venues(world, trials));
     json_set(document, "offset_error", errors);
     json_set_origin(document, o->command, o->common.seed);
-    return json_write(document, o->common.json);
+    return document;
 }
 
 static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *policy,
@@ -168,19 +83,21 @@ static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *poli
     FacetGateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
     TRY(facet_policy_mode_parse(&flyer.how.mode, o->mode));
     FacetStatus status = choose(&trials, world, policy, o);
-    Sight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
+    GateSight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
     FacetGateWatch *watches = calloc((size_t)trials.count + 1, sizeof *watches);
     if (status.ok && !(sights && watches))
         status = status_fail(FACET_NO_MEMORY, "out of memory for %d trials", trials.count);
     for (int i = 0; status.ok && i < trials.count; i++) {
         sights[i].world = world;
-        watches[i] = (FacetGateWatch){.frame = look, .context = &sights[i]};
+        watches[i] = (FacetGateWatch){.frame = sight_look, .context = &sights[i]};
     }
     if (status.ok) status = gate_trials_fly(&trials, &flyer, watches, &o->common);
     if (status.ok) {
-        show_gate_venues(world, &trials);
-        show_groups(&trials);
-        status = write_eval(world, &trials, sights, o);
+        Json *document = document_of(world, &trials, sights, o);
+        print_document(stdout, NULL, INPUT_GATE, document);
+        printf("\nThe estimate of the place is off by %.2f m, mean over the flights.\n",
+               gate_trials_tally(&trials, -1, -1).estimate_error);
+        status = json_finish(document, &o->common);
     }
     free(sights);
     free(watches);

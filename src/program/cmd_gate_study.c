@@ -6,6 +6,8 @@
 #include "commands.h"
 #include "gate_world.h"
 #include "paper/paper.h"
+#include "report/gate_study.h"
+#include "report/tables.h"
 #include "show_race.h"
 #include "steps.h"
 
@@ -254,7 +256,7 @@ static int run_parts(const Study *s)
     return EXIT_DONE;
 }
 
-// ---- The tables -------------------------------------------------------------------------------
+// ---- Its results ------------------------------------------------------------------------------
 
 typedef struct Rates {
     FacetGateTally train, held_out;
@@ -263,17 +265,9 @@ typedef struct Rates {
 static FacetStatus read_tally(FacetGateTally *tally, const JsonRef *root, const char *key)
 {
     JsonRef at;
-    double value;
     *tally = (FacetGateTally){0};
     TRY(json_member(&at, root, key));
-    TRY(json_member_number(&value, &at, "trials", 0, 1e9));
-    tally->trials = (int)value;
-    for (int end = 0; end < FACET_GATE_ENDS; end++) {
-        TRY(json_member_number(&value, &at, facet_gate_end_name((FacetGateEnd)end), 0, 1e9));
-        tally->ends[end] = (int)value;
-    }
-    facet_gate_tally_intervals(tally);
-    return status_ok();
+    return study_read_counts(tally, &at);
 }
 
 static FacetStatus read_rates(Rates *rates, const Study *s, const Row *row)
@@ -287,51 +281,6 @@ static FacetStatus read_rates(Rates *rates, const Study *s, const Row *row)
     if (status.ok) status = read_tally(&rates->held_out, &root, "held_out");
     json_free(document);
     return status;
-}
-
-static void rate_cells(Table *table, const FacetGateTally *tally)
-{
-    if (tally->trials == 0) {
-        table_cell(table, "—");
-        table_cell(table, "%s", "");
-        return;
-    }
-    double all = tally->trials;
-    table_cell(table, "%.1f (%.1f)", 100.0 * tally->ends[FACET_GATE_SUCCESS] / all,
-               100.0 * tally->ends[FACET_GATE_CRASH] / all);
-    table_cell(table, "%.0f–%.0f", 100.0 * tally->low[FACET_GATE_SUCCESS],
-               100.0 * tally->high[FACET_GATE_SUCCESS]);
-}
-
-static void paper_cell(Table *table, PaperRates rates)
-{
-    if (isnan(rates.success))
-        table_cell(table, "—");
-    else if (isnan(rates.crash))
-        table_cell(table, "%.1f", rates.success);
-    else
-        table_cell(table, "%.1f (%.1f)", rates.success, rates.crash);
-}
-
-static void show_protocol(const char *title, const Rates *rates, int protocol)
-{
-    const TableColumn heads[] = {{title, TABLE_LEFT},      {"train %", TABLE_RIGHT},
-                                 {"95", TABLE_RIGHT},      {"held out %", TABLE_RIGHT},
-                                 {"95", TABLE_RIGHT},      {"paper", TABLE_RIGHT},
-                                 {"held out", TABLE_RIGHT}};
-    printf("\n");
-    Table *table = table_create(heads, sizeof heads / sizeof *heads);
-    for (int i = 0; i < ROWS; i++) {
-        const Row *row = &rows[i];
-        if (row->protocol != protocol) continue;
-        table_cell(table, "%s", row->name);
-        rate_cells(table, &rates[i].train);
-        rate_cells(table, &rates[i].held_out);
-        paper_cell(table, paper_gate_row(row->paper).training);
-        paper_cell(table, paper_gate_row(row->paper).held_out);
-    }
-    table_print(table, stdout);
-    table_destroy(table);
 }
 
 static void set_paper(Json *paper, const char *split, PaperRates rates)
@@ -385,12 +334,9 @@ static FacetStatus show_study(const Study *s, const char *command)
     Rates rates[ROWS];
     char path[STEP_WORD_SIZE];
     for (int i = 0; i < ROWS; i++) TRY(read_rates(&rates[i], s, &rows[i]));
-    printf("\nSuccess (crash), with 95 %% intervals of success\n");
-    show_protocol("zero-shot venue", rates, ZERO_SHOT);
-    show_protocol("within venues", rates, WITHIN);
-    show_protocol("ablations, zero-shot", rates, ALL_TASKS);
     Json *document = study_json(rates);
     json_set_origin(document, command, s->common.seed);
+    print_document(stdout, NULL, INPUT_GATE_STUDY, document);
     step_file(path, s->folder, "study.json");
     return json_write(document, s->common.json ? s->common.json : path);
 }

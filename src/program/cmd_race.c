@@ -4,7 +4,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "pilot.h"
-#include "report/report.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <stdio.h>
@@ -98,10 +98,8 @@ static FacetStatus show_heats(const FacetRace *race, const Heat *expert, const H
              json_from_plans(race, main_heat->results, main_heat->count));
     json_set(document, "plans", plans);
     json_set_origin(document, options->command, options->common.seed);
-    show_results(race, main_heat->results, main_heat->count);
-    if (options->common.json) return json_write(document, options->common.json);
-    json_free(document);
-    return status_ok();
+    print_flights(stdout, race, main_heat->results, main_heat->count);
+    return json_finish(document, &options->common);
 }
 
 static void heat_give(Report *report, Heat *heat)

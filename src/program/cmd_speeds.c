@@ -1,5 +1,6 @@
 // facet speeds: the highest feasible speed of every task.
 #include "commands.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 int cmd_speeds(int argc, char **argv)
@@ -23,7 +24,7 @@ int cmd_speeds(int argc, char **argv)
     FacetRace *race;
     FacetStatus status = study_open(&race, &common, &study);
     if (!status.ok) return command_failed(usage.command, status);
-    show_speeds(race);
+    print_speeds(stdout, race);
     if (common.json) status = json_write(json_from_speeds(race), common.json);
     study_close(race);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

@@ -4,8 +4,8 @@
 
 #include "args.h"
 #include "base/file.h"
+#include "json_gate.h"
 #include "policy/policy.h"
-#include "show_gate.h"
 
 // The sub-commands; argv[0] is "gate NAME".
 int cmd_gate_demos(int argc, char **argv);

@@ -1,4 +1,4 @@
-// What the commands of the race study share: their options, tables and JSON.
+// What the commands of the race study share: their options and JSON.
 #ifndef FACET_CLI_SHOW_RACE_H
 #define FACET_CLI_SHOW_RACE_H
 
@@ -26,18 +26,25 @@ void study_close(FacetRace *race);
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);
 
-// The speed map, with the paper's speeds where it has them.
-void show_speeds(const FacetRace *race);
+// The tasks asked for, or all feasible ones, to `use` ("fly"). `tasks` holds enough for either.
+FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
+                        const TextList *names, const char *use);
+
 Json *json_from_speeds(const FacetRace *race);
 
-// Results of flights: a row a task, and the totals.
-void show_results(const FacetRace *race, const FacetRaceResult *results, int count);
+// Results of flights: an entry a task, and the totals.
 Json *json_from_results(const FacetRace *race, const FacetRaceResult *results, int count);
 
 // The plans of results, {"race1/wide": [[x, y, z, speed], ...32], ...}: enough to fly them again.
 Json *json_from_plans(const FacetRace *race, const FacetRaceResult *results, int count);
 
+// Adds the names of a task, as track and size.
+void json_set_task(Json *entry, const FacetCourse *course, FacetCourseTask task);
+
 // Adds what made a document: the command, the seed and the version.
 void json_set_origin(Json *document, const char *command, uint64_t seed);
+
+// Writes the document where --json says, and frees it.
+FacetStatus json_finish(Json *document, const CommonOptions *common);
 
 #endif

@@ -96,11 +96,33 @@ static void clopper_pearson_matches_known_values(void **state)
     assert_near(clopper_pearson_lower(1, 29, 0.975), 0.0009, 5e-5);
 }
 
+static void numbers_in_short(void **state)
+{
+    (void)state;
+    double values[] = {4.0, NAN, 1.0, INFINITY, 3.0, 8.0};
+    Summary all = summarise(values, 6);
+    assert_int_equal(all.count, 4);
+    assert_near(all.mean, 4.0, 0.0);
+    assert_near(all.deviation, sqrt(26.0 / 3.0), 1e-15);
+    assert_near(all.least, 1.0, 0.0);
+    assert_near(all.median, 3.5, 0.0);
+    assert_near(all.most, 8.0, 0.0);
+    double three[] = {5.0, 1.0, 2.0};
+    assert_near(summarise(three, 3).median, 2.0, 0.0);
+    Summary one = summarise(three, 1), none = summarise(three, 0);
+    assert_near(one.mean, 1.0, 0.0);
+    assert_true(isnan(one.deviation));
+    assert_int_equal(none.count, 0);
+    assert_true(isnan(none.mean));
+    assert_true(isnan(none.median));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilson_matches_known_values),
         cmocka_unit_test(wilson_at_the_ends),
+        cmocka_unit_test(numbers_in_short),
         cmocka_unit_test(incomplete_beta_matches_closed_forms),
         cmocka_unit_test(clopper_pearson_matches_closed_forms),
         cmocka_unit_test(clopper_pearson_matches_binomial_sums),

@@ -2,15 +2,18 @@
 #ifndef FACET_TESTS_PROGRAM_H
 #define FACET_TESTS_PROGRAM_H
 
+#include "base/text.h"
 #include "testing.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct Run {
     int code; // exit code, or -1 when a signal ended it
-    char out[8192], err[4096];
+    char out[16384], err[4096];
 } Run;
 
 static inline void read_back(char *text, size_t size, FILE *stream)
@@ -49,6 +52,34 @@ static inline Run run_into(const char *sink, const char *arguments)
 }
 
 static inline Run run(const char *arguments) { return run_into(NULL, arguments); }
+
+// No line is wider than a terminal.
+static inline void assert_fits(const char *text)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        char line[512];
+        end = text + strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        if (text_width(line) > 80) print_error("%s\n", line);
+        assert_true(text_width(line) <= 80);
+    }
+}
+
+// Whether a line has these words and nothing else, whatever the spaces between them.
+static inline bool has_line(const char *text, const char *words)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        char line[512] = "";
+        size_t used = 0;
+        end = text + strcspn(text, "\n");
+        for (const char *at = text; at < end && used + 1 < sizeof line; at++)
+            if (*at != ' ' || (used > 0 && line[used - 1] != ' ')) line[used++] = *at;
+        while (used > 0 && line[used - 1] == ' ') used--;
+        line[used] = '\0';
+        if (strcmp(line, words) == 0) return true;
+    }
+    return false;
+}
 
 // Fails with this exit code, says exactly this on stderr, and nothing on stdout.
 static inline void assert_fails(const char *arguments, int code, const char *message)

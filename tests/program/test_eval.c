@@ -57,6 +57,7 @@ static void every_method_has_its_rows(void **state)
                      "--steps 4 --seeds 2 --no-sweep --json test_eval.json " SAMPLE);
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "Ours, composed"));
+    assert_fits(result.out);
     Json *document;
     assert_ok(json_read(&document, "test_eval.json"));
     unlink("test_eval.json");

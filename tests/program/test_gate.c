@@ -235,8 +235,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
     assert_non_null(strstr(result.out, "Baseline"));
-    assert_non_null(strstr(result.out, "75.0 (12.5)"));
-    assert_non_null(strstr(result.out, "25.0 (50.0)"));
+    assert_true(has_line(result.out, "Baseline 8 75.0 41–93 % 41.7 12.5 34.4"));
+    assert_true(has_line(result.out, "Baseline* 4 25.0 5–70 % 25.0 50.0 36.7"));
+    assert_fits(result.out);
     JsonRef root, list, protocol, table, row, tally;
     Json *document = read_json(&root, "study.json");
     assert_ok(json_member(&list, &root, "protocols"));

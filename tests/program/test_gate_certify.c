@@ -187,6 +187,7 @@ static void the_json_has_every_plan(void **state)
         assert_non_null(strstr(result.out, "DDIM 5, seed 1"));
         assert_non_null(strstr(result.out, "paper: mean"));
         assert_non_null(strstr(result.out, "2074"));
+        assert_fits(strstr(result.out, "First plans")); // above it stands a path of any length
         assert_ok(json_read(&documents[threads - 1], json));
     }
     JsonRef root = json_root(documents[0], texts[0]), other = json_root(documents[1], texts[1]);

@@ -302,6 +302,11 @@ void json_set_number(Json *object, const char *key, double value)
     set_value(object, key, number_node(value));
 }
 
+void json_add_numbers(Json *object, const JsonNumber *numbers, int count)
+{
+    for (int i = 0; i < count; i++) json_set_number(object, numbers[i].key, numbers[i].value);
+}
+
 void json_set_uint64(Json *object, const char *key, uint64_t value)
 {
     char digits[32];

@@ -70,6 +70,17 @@ void json_set_uint64(Json *object, const char *key, uint64_t value); // every di
 void json_set_string(Json *object, const char *key, const char *value);
 void json_set_bool(Json *object, const char *key, bool value);
 void json_push(Json *array, Json *child); // takes the child
+
+// Sets several numbers in their order, as in json_set_numbers(object, {"mean", 1.0}, {"max", 2.0}).
+typedef struct JsonNumber {
+    const char *key;
+    double value;
+} JsonNumber;
+void json_add_numbers(Json *object, const JsonNumber *numbers, int count);
+#define json_set_numbers(object, ...)                                                              \
+    json_add_numbers(object, (const JsonNumber[]){__VA_ARGS__},                                    \
+                     (int)(sizeof((const JsonNumber[]){__VA_ARGS__}) / sizeof(JsonNumber)))
+
 void json_push_number(Json *array, double value);
 void json_push_string(Json *array, const char *value);
 void json_push_bool(Json *array, bool value);

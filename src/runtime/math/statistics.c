@@ -1,4 +1,4 @@
-// Statistics of counts (see statistics.h).
+// Statistics of counts and of a few numbers (see statistics.h).
 //
 // Wilson (1927): (p + z^2/2n +- z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n), with z = 1.96.
 // Clopper and Pearson (1934): P(X >= k; n, p) = I_p(k, n - k + 1), the regularised incomplete beta
@@ -8,6 +8,7 @@
 #include "math/geometry.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 Interval wilson_interval(int passed, int count)
 {
@@ -80,4 +81,30 @@ double clopper_pearson_lower(int passed, int count, double confidence)
         else
             high = middle;
     }
+}
+
+// ---- A few numbers ------------------------------------------------------------------------------
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+Summary summarise(double *values, int count)
+{
+    Summary out = {0};
+    double sum = 0.0, squares = 0.0;
+    for (int i = 0; i < count; i++)
+        if (isfinite(values[i])) sum += values[out.count++] = values[i];
+    int n = out.count;
+    if (n == 0) return (Summary){0, nan(""), nan(""), nan(""), nan(""), nan("")};
+    out.mean = sum / n;
+    for (int i = 0; i < n; i++) squares += (values[i] - out.mean) * (values[i] - out.mean);
+    out.deviation = n > 1 ? sqrt(squares / (n - 1)) : nan("");
+    qsort(values, (size_t)n, sizeof *values, ascending);
+    out.least = values[0];
+    out.median = 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+    out.most = values[n - 1];
+    return out;
 }

@@ -1,4 +1,4 @@
-// Statistics of counts.
+// Statistics of counts and of a few numbers.
 #ifndef FACET_MATH_STATISTICS_H
 #define FACET_MATH_STATISTICS_H
 
@@ -17,5 +17,16 @@ double incomplete_beta(double x, double a, double b);
 // the rate at which `passed` or more of `count` have the probability 1 - confidence. 0 when none
 // passed. The confidence lies in (0, 1).
 double clopper_pearson_lower(int passed, int count, double confidence);
+
+// Numbers in short, of the finite ones among them; NaN where there is none.
+typedef struct Summary {
+    int count;
+    double mean;
+    double deviation; // with n - 1; NaN for fewer than two
+    double least, median, most;
+} Summary;
+
+// The finite ones come to the front of `values` and are sorted there.
+Summary summarise(double *values, int count);
 
 #endif

@@ -14,8 +14,7 @@ static FacetCourseTask task_at(const Report *report, int index)
     return (FacetCourseTask){index / openings, index % openings};
 }
 
-// A text, or null for an empty one.
-static void set_text(Json *object, const char *key, const char *text)
+void document_set_text(Json *object, const char *key, const char *text)
 {
     if (text && text[0])
         json_set_string(object, key, text);
@@ -39,7 +38,7 @@ static Json *source_of_file(Report *report, InputKind kind)
     json_set_string(out, "id", input_name(kind));
     json_set_string(out, "name", names[kind]);
     json_set_string(out, "state", read ? "read" : "missing");
-    set_text(out, "path", origin.path);
+    document_set_text(out, "path", origin.path);
     if (!read)
         snprintf(note, sizeof note,
                  "No results of facet %s: write them with facet %s --json FILE and name the file "
@@ -50,9 +49,9 @@ static Json *source_of_file(Report *report, InputKind kind)
     else
         snprintf(note, sizeof note, "The file does not say which command made it.");
     json_set_string(out, "note", note);
-    set_text(out, "command", origin.command);
+    document_set_text(out, "command", origin.command);
     json_set_number(out, "seed", origin.seed);
-    set_text(out, "version", origin.version);
+    document_set_text(out, "version", origin.version);
     return out;
 }
 
@@ -156,45 +155,21 @@ static double certified_gates(Report *report, FacetCourseTask task)
 {
     JsonRef entry = report_certified_task(report, task), gates = input_member(&entry, "gates");
     if (!json_is_array(&gates)) return nan("");
-    double count = 0.0;
-    for (int i = 0; i < input_length(&gates); i++) {
-        JsonRef gate = input_element(&gates, i);
-        count += input_flag(&gate, "certified");
-    }
-    return count;
+    return input_count(&gates, "certified");
 }
 
 JsonRef report_certified_task(const Report *report, FacetCourseTask task)
 {
     JsonRef root = input_root(report, INPUT_CERTIFY), tasks = input_member(&root, "tasks");
-    for (int i = 0; i < input_length(&tasks); i++) {
-        JsonRef entry = input_element(&tasks, i);
-        FacetCourseTask found;
-        if (input_task(&found, report, &entry) && found.track == task.track &&
-            found.opening == task.opening)
-            return entry;
-    }
-    return (JsonRef){.file = root.file};
+    return input_find_task(report, &tasks, task);
 }
 
 double report_ltv(double *deviation, Report *report, const JsonRef *entry)
 {
-    JsonRef seeds = input_member(entry, "seeds");
-    double sums[2] = {0}; // of the values, then of their squared distances from the mean
-    int count = 0;
-    *deviation = nan("");
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < input_length(&seeds); i++) {
-            JsonRef seed = input_element(&seeds, i);
-            double value = input_number(report, &seed, "c_ltv");
-            if (isnan(value)) continue;
-            if (pass == 0) count++;
-            double apart = value - sums[0] / count;
-            sums[pass] += pass == 0 ? value : apart * apart;
-        }
-    if (count < 2) return input_number(report, entry, "c_ltv");
-    *deviation = sqrt(sums[1] / (count - 1));
-    return sums[0] / count;
+    JsonRef list = input_member(entry, "seeds");
+    Summary seeds = input_summary(report, &list, "c_ltv", false);
+    *deviation = seeds.deviation;
+    return seeds.count < 2 ? input_number(report, entry, "c_ltv") : seeds.mean;
 }
 
 void report_task_name(char out[REPORT_TASK_NAME], const Report *report, FacetCourseTask task)

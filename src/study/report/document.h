@@ -16,6 +16,9 @@ JsonRef report_certified_task(const Report *report, FacetCourseTask task);
 // single one; NaN where there is none.
 double report_ltv(double *deviation, Report *report, const JsonRef *entry);
 
+// Sets a text, or null for an empty one.
+void document_set_text(Json *object, const char *key, const char *text);
+
 Json *document_colors(void);
 Json *document_gate(const Report *report);
 Json *document_figures(Report *report);

@@ -1,5 +1,4 @@
 // The single-gate study in the page's data, and a page of it alone.
-#include "math/statistics.h"
 #include "report/document.h"
 #include "report/gate_study.h"
 
@@ -9,26 +8,24 @@
 
 static double decimals(double value, double unit) { return round(value * unit) / unit; }
 
-static void set_counts(Json *out, const StudyCounts *counts)
+static void set_counts(Json *out, const FacetGateTally *counts)
 {
     bool known = counts->trials > 0;
-    Interval rate = wilson_interval(counts->ends[FACET_GATE_SUCCESS], counts->trials);
-    json_set_number(out, "trials", known ? counts->trials : nan(""));
-    json_set_number(out, "success", known ? counts->ends[FACET_GATE_SUCCESS] : nan(""));
-    json_set_number(out, "crash", known ? counts->ends[FACET_GATE_CRASH] : nan(""));
-    json_set_number(out, "timeout", known ? counts->ends[FACET_GATE_TIMEOUT] : nan(""));
-    json_set_number(out, "low", known ? rate.low : nan(""));
-    json_set_number(out, "high", known ? rate.high : nan(""));
+    json_set_numbers(out, {"trials", known ? counts->trials : nan("")},
+                     {"success", known ? counts->ends[FACET_GATE_SUCCESS] : nan("")},
+                     {"crash", known ? counts->ends[FACET_GATE_CRASH] : nan("")},
+                     {"timeout", known ? counts->ends[FACET_GATE_TIMEOUT] : nan("")},
+                     {"low", known ? counts->low[FACET_GATE_SUCCESS] : nan("")},
+                     {"high", known ? counts->high[FACET_GATE_SUCCESS] : nan("")});
 }
 
 static Json *document_shown(const GateStudy *study, const StudyFlight *flight)
 {
-    static const char *const ends[] = {"success", "crash", "timeout"};
     Json *out = json_object();
     json_set_string(out, "color", flight->color);
     json_set_string(out, "gate", study->gates[flight->gate].name);
     json_set_string(out, "side", flight->side);
-    json_set_string(out, "end", ends[flight->end]);
+    json_set_string(out, "end", facet_gate_end_name(flight->end));
     json_set_number(out, "duration", decimals(flight->duration, 1e3));
     return out;
 }
@@ -41,9 +38,9 @@ static Json *document_frames(const GateStudy *study, const StudyVenue *venue)
     for (int i = 0; i < STUDY_FRAMES; i++) {
         FacetVec3 at = study_position(flight, venue->times[i]);
         Json *frame = json_object();
-        json_set_number(frame, "time", decimals(venue->times[i], 1e3));
-        json_set_number(frame, "distance",
-                        decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3));
+        json_set_numbers(
+            frame, {"time", decimals(venue->times[i], 1e3)},
+            {"distance", decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3)});
         json_set_string(frame, "png", venue->frames[i]);
         json_push(out, frame);
     }

@@ -212,7 +212,7 @@ void figures_gate(Json *list, const Report *report)
     Plot map = map_of(study);
     for (int i = 0; i < study->venue_count; i++) {
         const StudyVenue *venue = &study->venues[i];
-        StudyCounts flown = study_flown(study, i);
+        FacetGateTally flown = study_flown(study, i);
         char id[STUDY_ID], title[160], caption[640];
         study_figure_id(id, study, i);
         snprintf(title, sizeof title, "%.80s from above%s", venue->name,

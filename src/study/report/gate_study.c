@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const end_names[] = {"success", "crash", "timeout"};
-enum { ENDS = sizeof end_names / sizeof *end_names };
-
 // Says what was wrong. Returns whether nothing was.
 static bool accept(Report *report, FacetStatus status)
 {
@@ -55,14 +52,15 @@ static FacetStatus read_count(int *out, const JsonRef *object, const char *key)
     return status_ok();
 }
 
-static FacetStatus read_counts(StudyCounts *out, const JsonRef *at)
+FacetStatus study_read_counts(FacetGateTally *out, const JsonRef *at)
 {
     int64_t sum = 0;
     TRY(read_count(&out->trials, at, "trials"));
-    for (int i = 0; i < ENDS; i++) {
-        TRY(read_count(&out->ends[i], at, end_names[i]));
+    for (int i = 0; i < FACET_GATE_ENDS; i++) {
+        TRY(read_count(&out->ends[i], at, facet_gate_end_name((FacetGateEnd)i)));
         sum += out->ends[i];
     }
+    facet_gate_tally_intervals(out);
     if (sum == out->trials) return status_ok();
     return status_fail(FACET_BAD_FILE,
                        "%s: %s: expected success, crash and timeout to add up to %d trials, found "
@@ -70,17 +68,17 @@ static FacetStatus read_counts(StudyCounts *out, const JsonRef *at)
                        at->file, at->path, out->trials, out->ends[0], out->ends[1], out->ends[2]);
 }
 
-StudyCounts study_counts(Report *report, const JsonRef *object, const char *key)
+FacetGateTally study_counts(Report *report, const JsonRef *object, const char *key)
 {
     JsonRef at = input_member(object, key);
-    StudyCounts counts = {0};
+    FacetGateTally counts = {0};
     if (!at.node || json_is_null(&at)) return counts;
-    return accept(report, read_counts(&counts, &at)) ? counts : (StudyCounts){0};
+    return accept(report, study_read_counts(&counts, &at)) ? counts : (FacetGateTally){0};
 }
 
-StudyCounts study_flown(const GateStudy *study, int venue)
+FacetGateTally study_flown(const GateStudy *study, int venue)
 {
-    StudyCounts counts = {0};
+    FacetGateTally counts = {0};
     for (int i = 0; i < study->flight_count; i++) {
         if (study->flights[i].venue != venue) continue;
         counts.trials++;
@@ -165,8 +163,8 @@ static FacetStatus find_end(FacetGateEnd *out, const JsonRef *flight)
 {
     const char *name;
     TRY(member_text(&name, flight, "end"));
-    for (int i = 0; i < ENDS; i++)
-        if (strcmp(end_names[i], name) == 0) {
+    for (int i = 0; i < FACET_GATE_ENDS; i++)
+        if (strcmp(facet_gate_end_name((FacetGateEnd)i), name) == 0) {
             *out = (FacetGateEnd)i;
             return status_ok();
         }

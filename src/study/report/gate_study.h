@@ -12,11 +12,6 @@
 #define STUDY_RATE 10.0 // samples of a flight a second
 enum { STUDY_FRAMES = 3 };
 
-// What became of some trials; `trials` is 0 when it is not known.
-typedef struct StudyCounts {
-    int trials, ends[FACET_GATE_TIMEOUT + 1];
-} StudyCounts;
-
 typedef struct StudyGate {
     const char *name;
     FacetVec3 center, normal;
@@ -34,7 +29,7 @@ typedef struct StudyFlight {
 typedef struct StudyVenue {
     const char *name;
     bool held_out;
-    StudyCounts counts;
+    FacetGateTally counts;            // 0 trials when it is not known
     int shown;                        // the flight with frames, or -1
     double times[STUDY_FRAMES];       // s
     const char *frames[STUDY_FRAMES]; // PNG files in base64
@@ -52,11 +47,15 @@ typedef struct GateStudy {
 GateStudy *gate_study_read(Report *report);
 void gate_study_free(GateStudy *study);
 
-// Counts of an object's member with the members trials, success, crash and timeout.
-StudyCounts study_counts(Report *report, const JsonRef *object, const char *key);
+// Counts of an object's member with the members trials, success, crash and timeout, and their
+// intervals; 0 trials when it is not there.
+FacetGateTally study_counts(Report *report, const JsonRef *object, const char *key);
+
+// The same of the object itself, or what is wrong with it.
+FacetStatus study_read_counts(FacetGateTally *out, const JsonRef *at);
 
 // The flights of a venue that are in the document, by how they ended.
-StudyCounts study_flown(const GateStudy *study, int venue);
+FacetGateTally study_flown(const GateStudy *study, int venue);
 
 // Where a flight is at a time; it has samples.
 FacetVec3 study_position(const StudyFlight *flight, double time);

@@ -172,6 +172,59 @@ bool input_flag(const JsonRef *at, const char *key)
     return member.node && json_is_true(&member);
 }
 
+JsonRef input_within(const char **last, const JsonRef *at, const char *path)
+{
+    JsonRef out = *at;
+    for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
+        out = input_member(&out, key);
+    }
+    *last = path;
+    return out;
+}
+
+double input_at(Report *report, const JsonRef *at, const char *path)
+{
+    const char *key;
+    JsonRef within = input_within(&key, at, path);
+    return input_number(report, &within, key);
+}
+
+int input_count(const JsonRef *list, const char *key)
+{
+    int count = 0;
+    for (int i = 0; i < input_length(list); i++) {
+        JsonRef entry = input_element(list, i);
+        count += input_flag(&entry, key);
+    }
+    return count;
+}
+
+JsonRef input_same_task(const JsonRef *list, const JsonRef *task)
+{
+    for (int i = 0; i < input_length(list); i++) {
+        JsonRef entry = input_element(list, i);
+        if (strcmp(input_text(&entry, "track"), input_text(task, "track")) == 0 &&
+            strcmp(input_text(&entry, "size"), input_text(task, "size")) == 0)
+            return entry;
+    }
+    return (JsonRef){.file = list->file};
+}
+
+Summary input_summary(Report *report, const JsonRef *list, const char *path, bool training)
+{
+    enum { VALUES_MAX = 4096 };
+    double values[VALUES_MAX];
+    int count = 0;
+    for (int i = 0; i < input_length(list) && count < VALUES_MAX; i++) {
+        JsonRef entry = input_element(list, i);
+        if (training && input_flag(&entry, "held_out")) continue;
+        values[count++] = input_at(report, &entry, path);
+    }
+    return summarise(values, count);
+}
+
 InputOrigin input_origin(Report *report, InputKind kind)
 {
     JsonRef root = input_root(report, kind);
@@ -188,4 +241,16 @@ bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at)
     const FacetCourse *course = report->race->course;
     return facet_course_find_track(&task->track, course, input_text(at, "track")).ok &&
            facet_course_find_opening(&task->opening, course, input_text(at, "size")).ok;
+}
+
+JsonRef input_find_task(const Report *report, const JsonRef *list, FacetCourseTask task)
+{
+    for (int i = 0; i < input_length(list); i++) {
+        JsonRef entry = input_element(list, i);
+        FacetCourseTask found;
+        if (input_task(&found, report, &entry) && found.track == task.track &&
+            found.opening == task.opening)
+            return entry;
+    }
+    return (JsonRef){.file = list->file};
 }

@@ -2,6 +2,7 @@
 #ifndef FACET_REPORT_INPUT_H
 #define FACET_REPORT_INPUT_H
 
+#include "math/statistics.h"
 #include "report/report.h"
 
 // Adds a sentence about what was wrong with the inputs; one that is there already is not repeated.
@@ -25,6 +26,20 @@ double input_number(Report *report, const JsonRef *at, const char *key);
 const char *input_text(const JsonRef *at, const char *key); // "" when there is none
 bool input_flag(const JsonRef *at, const char *key);
 
+// The object that the last name of a path as "a.b.c" is a member of, and a number at such a path.
+JsonRef input_within(const char **last, const JsonRef *at, const char *path);
+double input_at(Report *report, const JsonRef *at, const char *path);
+
+// Entries of a list whose member is true.
+int input_count(const JsonRef *list, const char *key);
+
+// The entry of the same task, by its members track and size, in another list.
+JsonRef input_same_task(const JsonRef *list, const JsonRef *task);
+
+// One number of every entry of a list, at the path "a.b" in it. `training` leaves out those of
+// held-out tasks.
+Summary input_summary(Report *report, const JsonRef *list, const char *path, bool training);
+
 // What made a file, for tables: text or NaN/"" where it does not tell.
 typedef struct InputOrigin {
     const char *path, *command, *version;
@@ -34,5 +49,8 @@ InputOrigin input_origin(Report *report, InputKind kind);
 
 // The task that an object names by its members track and size. False when the course has none.
 bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at);
+
+// The entry of a list that names this task; it has no node where there is none.
+JsonRef input_find_task(const Report *report, const JsonRef *list, FacetCourseTask task);
 
 #endif

@@ -192,3 +192,19 @@ void table_print(const Table *table, FILE *stream)
     }
     free(layout.width);
 }
+
+void table_note(FILE *stream, const char *text)
+{
+    int used = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        char word[TABLE_CELL_MAX];
+        size_t length = strcspn(text, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        int width = text_width(word);
+        bool breaks = used > 0 && used + 1 + width > TABLE_WIDTH;
+        fprintf(stream, "%s%s", breaks ? "\n" : used > 0 ? " " : "", word);
+        used = breaks || used == 0 ? width : used + 1 + width;
+        text += length;
+    }
+    if (used > 0) fputc('\n', stream);
+}

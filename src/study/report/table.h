@@ -3,8 +3,8 @@
 // A table fills up cell by cell and row by row, and prints once its widths are known. It keeps to
 // 80 columns: when it would be wider, the gaps close up first, and then the widest left-aligned
 // column is cut with "…". Numbers are never cut.
-#ifndef FACET_BASE_TABLE_H
-#define FACET_BASE_TABLE_H
+#ifndef FACET_REPORT_TABLE_H
+#define FACET_REPORT_TABLE_H
 
 #include <stdio.h>
 
@@ -31,5 +31,8 @@ void table_rule(Table *table);
 // Prints the rows so far. On a terminal the header is bold and the rules are dim, unless NO_COLOR
 // is set.
 void table_print(const Table *table, FILE *stream);
+
+// Prints a text beside a table, in lines of at most 80 columns. Prints nothing for an empty one.
+void table_note(FILE *stream, const char *text);
 
 #endif

@@ -1,4 +1,5 @@
-// The tables of a report in the order that the page shows them, and those of its own flights.
+// The tables of a report in the order that the page shows them, those of its own flights, and the
+// same for a terminal.
 #include "report/tables.h"
 
 #include "paper/paper.h"
@@ -12,6 +13,8 @@ InputOrigin flights_origin(const Report *report)
                          .version = report->version,
                          .seed = (double)report->seed};
 }
+
+// ---- Flights ------------------------------------------------------------------------------------
 
 static const char *outcome(const FacetFlight *flight)
 {
@@ -27,108 +30,176 @@ static double worst_miss(const FacetFlight *flight)
     return worst;
 }
 
-static void race_row(Sheet *sheet, const Report *report, const FacetRaceResult *result)
+static void task_cell(Sheet *sheet, const FacetCourse *course, FacetCourseTask task)
 {
-    const FacetCourse *course = report->race->course;
+    sheet_text(sheet, "%s/%s", course->tracks[task.track].name,
+               course->openings[task.opening].name);
+}
+
+static void flight_row(Sheet *sheet, const FacetCourse *course, const FacetRaceResult *result)
+{
     const FacetOpening *opening = &course->openings[result->task.opening];
     const FacetFlight *flight = &result->flight;
-    int paper = paper_passed(course->tracks[result->task.track].name, opening->name);
-    char name[REPORT_TASK_NAME];
-    report_task_name(name, report, result->task);
-    sheet_row(sheet, result->held_out);
-    sheet_text(sheet, "%s", name);
+    const char *track = course->tracks[result->task.track].name;
+    double paper = paper_passed(track, opening->name);
+    if (paper < 0.0) paper = nan("");
+    sheet_group(sheet, track);
+    sheet_row(sheet, result->held_out, SHEET_BOTH);
+    task_cell(sheet, course, result->task);
     sheet_text(sheet, "%s", result->held_out ? "held out" : "training");
-    sheet_number(sheet, flight->passed);
-    sheet_number(sheet, flight->gate_count);
-    sheet_number(sheet, paper >= 0 ? paper : nan(""));
-    sheet_number(sheet, paper >= 0 ? flight->passed - paper : nan(""));
-    sheet_number(sheet, worst_miss(flight));
-    sheet_number(sheet, opening->half_width);
-    sheet_number(sheet, result->speed_generated);
-    sheet_number(sheet, result->speed_reference);
-    sheet_number(sheet, result->error);
+    sheet_text(sheet, "%d/%d", flight->passed, flight->gate_count);
+    sheet_numbers(sheet, flight->passed, flight->gate_count, paper, flight->passed - paper,
+                  worst_miss(flight), opening->half_width, result->speed_generated,
+                  result->speed_reference, result->error);
     sheet_text(sheet, "%s", outcome(flight));
 }
 
-// The flights of the main method, a row a task.
-static void table_flights(Json *list, const Report *report)
+// One row a task.
+static bool begin_flights(Sheet *sheet, SheetSink *sink, const char *title, InputOrigin origin)
+{
+    const SheetHead head = {"race", "race", title,
+                            "Miss is the distance from a gate's centre, the worst of the flight; "
+                            "error the mean distance from the expert's path.",
+                            .starred = true};
+    if (!sheet_begin(sheet, sink, head, origin, NULL)) return false;
+    sheet_columns(
+        sheet, TASK_COLUMN, TEXT("Split", NULL), NUMBER(NULL, "gates", 0),
+        NUMBER("Passed", NULL, 0), NUMBER("Gates", NULL, 0), NUMBER("Paper", "paper", 0),
+        NUMBER("Difference", NULL, 0), NUMBER("Worst miss", "miss", 2, .unit = "m"),
+        NUMBER("Half-width", "limit", 3, .unit = "m"), NUMBER("Plan", "plan", 2, .unit = "m/s"),
+        NUMBER("Reference", "ref", 2, .unit = "m/s"), NUMBER("Error", "error", 3, .unit = "m"),
+        TEXT("Outcome", "outcome", .meaning = "clear, a gate missed, or what made it crash"));
+    return true;
+}
+
+// The flights of the main method.
+static void table_flights(SheetSink *sink, const Report *report)
 {
     int method = report_main_method(report);
     char title[160];
     snprintf(title, sizeof title, "Flights: %s", report_methods[method].name);
-    Sheet sheet = sheet_begin(
-        (SheetHead){"race", "race", title,
-                    "Miss is the distance from a gate's centre, the worst of the flight; error the "
-                    "mean distance from the expert's path."},
-        flights_origin(report));
-    sheet_text_column(&sheet, "Task");
-    sheet_text_column(&sheet, "Split");
-    sheet_number_column(&sheet, "Passed", 0);
-    sheet_number_column(&sheet, "Gates", 0);
-    sheet_number_column(&sheet, "Paper", 0);
-    sheet_number_column(&sheet, "Difference", 0);
-    sheet_number_column(&sheet, "Worst miss (m)", 2);
-    sheet_number_column(&sheet, "Half-width (m)", 3);
-    sheet_number_column(&sheet, "Plan (m/s)", 2);
-    sheet_number_column(&sheet, "Reference (m/s)", 2);
-    sheet_number_column(&sheet, "Error (m)", 3);
-    sheet_text_column(&sheet, "Outcome");
+    Sheet sheet;
+    if (!begin_flights(&sheet, sink, title, flights_origin(report))) return;
     for (int i = 0; i < report->task_count; i++) {
         const ReportFlight *flight = &report->flights[method * report->task_count + i];
-        if (flight->flown) race_row(&sheet, report, &flight->result);
+        if (flight->flown) flight_row(&sheet, report->race->course, &flight->result);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-// The highest feasible speed of every task beside the paper's.
-static void table_speed_map(Json *list, const Report *report)
+static void total_row(Sheet *sheet, const char *name, int count, int all)
 {
-    const FacetCourse *course = report->race->course;
-    Sheet sheet = sheet_begin(
-        (SheetHead){"speed-map", "race", "Highest feasible speeds",
-                    "The expert's highest speed that clears every gate; — is infeasible, or a task "
-                    "that the paper does not have."},
-        flights_origin(report));
-    sheet_text_column(&sheet, "Task");
-    sheet_number_column(&sheet, "Gates", 0);
-    sheet_number_column(&sheet, "Ours (m/s)", 2);
-    sheet_number_column(&sheet, "Paper (m/s)", 1);
-    sheet_number_column(&sheet, "Difference", 2);
+    if (all == 0) return;
+    sheet_row(sheet, false, SHEET_BOTH);
+    sheet_text(sheet, "%s", name);
+    sheet_numbers(sheet, count, all, 100.0 * count / all);
+}
+
+static void table_totals(SheetSink *sink, const FacetRace *race, const FacetRaceResult *results,
+                         int count)
+{
+    const SheetHead head = {"totals", "race", "", .place = SHEET_TERMINAL};
+    FacetRaceTotals totals = facet_race_totals(results, count);
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, (InputOrigin){0}, NULL)) return;
+    sheet_columns(&sheet, TEXT("Of", "total"), NUMBER("Count", "count", 0), NUMBER("Of", "of", 0),
+                  NUMBER("Share", "%", 0));
+    total_row(&sheet, "gates passed", totals.all.passed, totals.all.gates);
+    total_row(&sheet, "in training tasks", totals.training.passed, totals.training.gates);
+    total_row(&sheet, "in held-out tasks", totals.held_out.passed, totals.held_out.gates);
+    total_row(&sheet, "crashes in flights", totals.crashes, count);
+    total_row(&sheet, "tasks feasible", facet_race_feasible_count(race), facet_race_task_max(race));
+    sheet_end(&sheet);
+}
+
+// ---- Speeds -------------------------------------------------------------------------------------
+
+// The highest feasible speed of every task beside the paper's.
+static void table_speed_map(SheetSink *sink, const FacetRace *race, InputOrigin origin)
+{
+    const FacetCourse *course = race->course;
+    char aside[160];
+    snprintf(aside, sizeof aside,
+             "The expert's highest speed that clears every gate; — is infeasible. %d of %d tasks "
+             "are feasible.",
+             facet_race_feasible_count(race), facet_race_task_max(race));
+    const SheetHead head = {"speed-map",
+                            "race",
+                            "Highest feasible speeds",
+                            "The expert's highest speed that clears every gate; — is infeasible, "
+                            "or a task that the paper does not have.",
+                            .aside = aside,
+                            .starred = true};
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, origin, NULL)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0),
+                  NUMBER("Ours", "ours", 2, .unit = "m/s"),
+                  NUMBER("Paper", "paper", 1, .unit = "m/s"), NUMBER("Difference", "difference", 2),
+                  TEXT(NULL, "track"));
     for (int t = 0; t < course->track_count; t++)
         for (int o = 0; o < course->opening_count; o++) {
             FacetCourseTask task = {t, o};
-            const FacetSpeedCell *cell = facet_speed_map_at(&report->race->speeds, task);
+            const FacetSpeedCell *cell = facet_speed_map_at(&race->speeds, task);
             double ours = cell->feasible ? cell->speed : nan("");
             double paper = paper_speed(course->tracks[t].name, course->openings[o].name);
-            if (!(paper > 0.0)) paper = nan("");
-            char name[REPORT_TASK_NAME];
-            report_task_name(name, report, task);
-            sheet_row(&sheet, facet_course_is_held_out(course, task));
-            sheet_text(&sheet, "%s", name);
+            sheet_group(&sheet, course->tracks[t].name);
+            sheet_row(&sheet, facet_course_is_held_out(course, task), SHEET_BOTH);
+            task_cell(&sheet, course, task);
             sheet_number(&sheet, course->tracks[t].gate_count);
-            sheet_number(&sheet, ours);
-            sheet_number(&sheet, paper);
-            sheet_number(&sheet, ours - paper);
+            sheet_compared(&sheet, ours, paper > 0.0 ? paper : nan(""));
+            sheet_text(&sheet, "%s", course->tracks[t].description);
         }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-void tables_race(Json *list, Report *report)
+void tables_race(SheetSink *sink, Report *report)
 {
-    table_flights(list, report);
-    table_speed_map(list, report);
+    table_flights(sink, report);
+    table_speed_map(sink, report->race, flights_origin(report));
 }
+
+// ---- All of them --------------------------------------------------------------------------------
 
 Json *document_tables(Report *report)
 {
-    Json *out = json_array();
+    SheetSink sink = {.page = json_array()};
     if (report->race) {
-        tables_eval(out, report);
-        tables_race(out, report);
-        tables_sampling(out, report);
-        tables_certify(out, report);
-        tables_verify(out, report);
+        tables_eval(&sink, report);
+        tables_race(&sink, report);
+        tables_sampling(&sink, report);
+        tables_certify(&sink, report);
+        tables_verify(&sink, report);
     }
-    tables_gate(out, report);
-    return out;
+    tables_gate(&sink, report);
+    return sink.page;
+}
+
+void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *document)
+{
+    SheetSink sink = {.terminal = stream};
+    Report report = {.race = race};
+    report.inputs[kind].document = document;
+    if (kind == INPUT_EVAL) {
+        tables_eval(&sink, &report);
+        tables_sampling(&sink, &report);
+    }
+    if (kind == INPUT_CERTIFY) tables_certify(&sink, &report);
+    if (kind == INPUT_VERIFY) tables_verify(&sink, &report);
+    if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);
+}
+
+void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int count)
+{
+    SheetSink sink = {.terminal = stream};
+    Sheet sheet;
+    if (!begin_flights(&sheet, &sink, "", (InputOrigin){0})) return;
+    for (int i = 0; i < count; i++) flight_row(&sheet, race->course, &results[i]);
+    sheet_end(&sheet);
+    table_totals(&sink, race, results, count);
+}
+
+void print_speeds(FILE *stream, const FacetRace *race)
+{
+    SheetSink sink = {.terminal = stream};
+    table_speed_map(&sink, race, (InputOrigin){0});
 }

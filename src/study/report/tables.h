@@ -1,4 +1,4 @@
-// The tables of a report, by what they are about.
+// The tables of results, by what they are about: sheets for the page and for a terminal.
 #ifndef FACET_REPORT_TABLES_H
 #define FACET_REPORT_TABLES_H
 
@@ -8,12 +8,22 @@
 // What the flights of the report itself came from.
 InputOrigin flights_origin(const Report *report);
 
-// Each adds its tables to the list.
-void tables_race(Json *list, Report *report);
-void tables_eval(Json *list, Report *report);
-void tables_sampling(Json *list, Report *report);
-void tables_certify(Json *list, Report *report);
-void tables_verify(Json *list, Report *report);
-void tables_gate(Json *list, Report *report);
+// Each gives its sheets to the sink.
+void tables_race(SheetSink *sink, Report *report);
+void tables_eval(SheetSink *sink, Report *report);
+void tables_sampling(SheetSink *sink, Report *report);
+void tables_certify(SheetSink *sink, Report *report);
+void tables_verify(SheetSink *sink, Report *report);
+void tables_gate(SheetSink *sink, Report *report);
+
+// ---- For a terminal -----------------------------------------------------------------------------
+
+// The sheets of the document that a command made, as a report would have them. The race may be NULL
+// for documents of the single gate.
+void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *document);
+
+// The sheets of flights with their totals, and of the highest feasible speeds.
+void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int count);
+void print_speeds(FILE *stream, const FacetRace *race);
 
 #endif

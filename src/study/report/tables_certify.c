@@ -1,167 +1,501 @@
-// The tables of the certificates and of verification before flight.
+// The tables of the certificates.
+#include "certify/summary.h"
 #include "paper/paper.h"
 #include "report/tables.h"
 
-#include <facet_study/certify.h>
 #include <math.h>
 #include <string.h>
 
-static const char no_certificates[] = "There are no certificates: run facet certify --json FILE, "
-                                      "then facet report --certify FILE.";
-
-// Gates certified of those with a certificate.
-static void certified_cell(Sheet *sheet, const JsonRef *task)
+// Begins a sheet of the certificates, unless what it is to show is not there.
+static bool begin(Sheet *sheet, SheetSink *sink, Report *report, SheetHead head, bool there)
 {
-    JsonRef gates = input_member(task, "gates");
-    int count = input_length(&gates), certified = 0;
-    for (int i = 0; i < count; i++) {
-        JsonRef gate = input_element(&gates, i);
-        certified += input_flag(&gate, "certified");
-    }
-    if (count > 0)
-        sheet_text(sheet, "%d/%d", certified, count);
+    head.group = "certificates";
+    return sheet_begin(sheet, sink, head, input_origin(report, INPUT_CERTIFY),
+                       there ? NULL
+                             : "There are no certificates: run facet certify --json FILE, then "
+                               "facet report --certify FILE.");
+}
+
+// The half-width of a task's openings, m.
+static double limit_of(const Report *report, const JsonRef *entry)
+{
+    FacetCourseTask task;
+    if (!input_task(&task, report, entry)) return nan("");
+    return report->race->course->openings[task.opening].half_width;
+}
+
+static SheetPlace page_unless_held_out(const JsonRef *entry)
+{
+    return input_flag(entry, "held_out") ? SHEET_BOTH : SHEET_PAGE;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+static void share_cell(Sheet *sheet, int count, int all)
+{
+    if (all > 0)
+        sheet_text(sheet, "%d/%d", count, all);
     else
         sheet_number(sheet, nan(""));
 }
 
 static void certificate_row(Sheet *sheet, Report *report, const JsonRef *task)
 {
-    static const char *const keys[] = {"c_emp", "c_gronwall", "eps_s", "r_ss_default",
-                                       "r_ss_measured"};
     const char *track = input_text(task, "track"), *size = input_text(task, "size");
     double spread, ltv = report_ltv(&spread, report, task), paper = nan(""), deviation = nan("");
-    bool held_out = input_flag(task, "held_out");
+    JsonRef gates = input_member(task, "gates");
     paper_ltv_seeds(&paper, &deviation, track, size);
-    sheet_row(sheet, held_out);
-    sheet_text(sheet, "%.100s/%.100s", track, size);
-    sheet_text(sheet, "%s", held_out ? "held out" : "training");
-    sheet_number(sheet, ltv);
-    sheet_number(sheet, spread);
-    sheet_number(sheet, paper);
-    sheet_number(sheet, deviation);
-    sheet_number(sheet, ltv - paper);
-    for (int k = 0; k < 5; k++) sheet_number(sheet, input_number(report, task, keys[k]));
-    certified_cell(sheet, task);
-    sheet_number(sheet, input_number(report, task, "passage_lower_bound"));
-    sheet_text(sheet, "%.240s", input_text(task, "not_certified"));
+    sheet_group(sheet, track);
+    sheet_task(sheet, task, SHEET_BOTH);
+    sheet_text(sheet, "%s", input_flag(task, "held_out") ? "held out" : "training");
+    sheet_numbers(sheet, ltv, spread, paper, deviation, ltv - paper);
+    sheet_members(sheet, report, task);
+    sheet_number(sheet, command_bound(input_number(report, task, "c_ltv"),
+                                      input_number(report, task, "eps_s")));
+    sheet_members(sheet, report, task);
+    sheet_number(sheet, limit_of(report, task));
+    share_cell(sheet, input_count(&gates, "certified"), input_length(&gates));
+    sheet_members(sheet, report, task);
 }
 
-static void table_certificates(Json *list, Report *report, const JsonRef *tasks)
+static void table_certificates(SheetSink *sink, Report *report, const JsonRef *tasks)
 {
     const SheetHead head = {
-        "certificates", "certificates", "Certificates by task",
-        "C_LTV bounds how an error of the score grows into the plan (mean and std over seeds where "
-        "there are several; the paper's are over ten); C_emp is the growth measured; R_ss the tube "
-        "in metres with the paper's constants and with measured ones; the last column bounds the "
-        "rate of flights through all gates from below."};
-    static const char *const names[] = {"C_LTV",
-                                        "std",
-                                        "Paper",
-                                        "Paper, std",
-                                        "Difference",
-                                        "C_emp",
-                                        "C_Grönwall",
-                                        "ε_s",
-                                        "R_ss, paper's (m)",
-                                        "R_ss (m)",
-                                        "Gates certified",
-                                        "Passage at least"};
-    static const int decimals[] = {2, 2, 2, 2, 2, 3, 0, 2, 2, 2, 0, 3};
-    if (input_length(tasks) == 0) {
-        sheet_missing(list, head, no_certificates);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Task");
-    sheet_text_column(&sheet, "Split");
-    for (int i = 0; i < 12; i++) sheet_number_column(&sheet, names[i], decimals[i]);
-    sheet_text_column(&sheet, "Remark");
+        .id = "certificates",
+        .title = "Certificates by task",
+        .note = "C_LTV bounds how an error of the score grows into the plan (mean and std over "
+                "seeds where there are several; the paper's are over ten); C_emp is the growth "
+                "measured; R_ss the tube in metres with the paper's constants and with measured "
+                "ones; the last column bounds the rate of flights through all gates from below.",
+        .aside = "C_LTV bounds how an error of the score grows into the plan; the paper's is a "
+                 "mean over ten seeds.",
+        .starred = true};
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, input_length(tasks) > 0)) return;
+    sheet_columns(
+        &sheet, TASK_COLUMN, TEXT("Split", NULL), NUMBER("C_LTV", "C_LTV", 2),
+        NUMBER("std", NULL, 2), NUMBER("Paper", "paper", 2), NUMBER("Paper, std", NULL, 2),
+        NUMBER("Difference", NULL, 2),
+        NUMBER("C_emp", "C_emp", 3, .key = "c_emp", .meaning = "the growth measured"),
+        NUMBER("C_Grönwall", "C_ode", 0, .key = "c_gronwall", .meaning = "Grönwall's bound of it"),
+        NUMBER("ε_s", "ε_s", 2, .key = "eps_s", .meaning = "the largest error composing"),
+        NUMBER(NULL, "C·ε", 3, .meaning = "C_LTV ε_s"),
+        NUMBER(NULL, "by steps", 3, .key = "path_bound",
+               .meaning = "Σ |c₂| ‖Φ‖ ‖dε‖, the same without the maximum"),
+        NUMBER("R_ss, paper's", "R_ss", 2, .key = "r_ss_default", .unit = "m",
+               .meaning = "the tube of C·ε with the paper's constants"),
+        NUMBER("R_ss", NULL, 2, .key = "r_ss_measured", .unit = "m"),
+        NUMBER(NULL, "limit", 3, .unit = "m"), NUMBER("Gates certified", NULL, 0),
+        NUMBER("Passage at least", NULL, 3, .key = "passage_lower_bound"),
+        TEXT("Remark", NULL, .key = "not_certified"));
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i);
         certificate_row(&sheet, report, &task);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-static void table_gates(Json *list, Report *report, const JsonRef *tasks)
+static void table_failures(SheetSink *sink, Report *report, const JsonRef *tasks)
 {
-    const SheetHead head = {"certificate-gates", "certificates", "Certificates by gate",
-                            "A gate is certified when its nominal miss plus the radius is below "
-                            "the half-width."};
-    if (input_length(tasks) == 0) {
-        sheet_missing(list, head, no_certificates);
-        return;
+    Sheet sheet;
+    const SheetHead head = {"failures", .title = "Not certified", .place = SHEET_TERMINAL};
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TASK_COLUMN, TEXT("Why", "why", .key = "not_certified"));
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i);
+        if (!input_text(&task, "not_certified")[0]) continue;
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        sheet_members(&sheet, report, &task);
     }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Task");
-    sheet_text_column(&sheet, "Gate");
-    sheet_number_column(&sheet, "Miss (m)", 3);
-    sheet_number_column(&sheet, "Radius (m)", 3);
-    sheet_number_column(&sheet, "Half-width (m)", 3);
-    sheet_text_column(&sheet, "Certified");
+    sheet_end(&sheet);
+}
+
+static PaperLtv paper_at(double steps)
+{
+    for (int k = 0; k < PAPER_LTV_ROWS; k++)
+        if (paper_ltv[k].steps == steps) return paper_ltv[k];
+    return (PaperLtv){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+}
+
+// The numbers of all tasks in short, beside those that the paper gives.
+static void table_all_tasks(SheetSink *sink, Report *report, const JsonRef *root,
+                            const JsonRef *tasks)
+{
+    const PaperLtv ltv = paper_at(input_number(report, root, "steps"));
+    const PaperTube *tube = &paper_tube;
+    const struct {
+        const char *key, *name;
+        double paper[4]; // least, mean, median, most
+    } rows[] = {
+        {"c_ltv", "C_LTV", {NAN, ltv.mean, ltv.median, ltv.max}},
+        {"c_emp", "C_emp", {tube->c_emp_least, NAN, NAN, tube->c_emp_most}},
+        {"eps_s", "ε_s", {tube->eps_s_least, NAN, NAN, tube->eps_s_most}},
+        {"r_ss_default", "R_ss, m", {tube->r_ss_least, NAN, NAN, tube->r_ss_most}},
+        {"c_gronwall", "C_ode", {NAN, tube->gronwall, NAN, NAN}},
+    };
+    Sheet sheet;
+    const SheetHead head = {"all-tasks", .title = "All tasks in short",
+                            .note = "The paper's C_ode is that of race3/standard.",
+                            .place = SHEET_TERMINAL};
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TEXT("Quantity", "quantity"), NUMBER("Least", "least", 3),
+                  NUMBER("Mean", "mean", 3), NUMBER("Median", "median", 3),
+                  NUMBER("Most", "most", 3), NUMBER("Paper, least", "paper: least", 3),
+                  NUMBER("Paper, mean", "mean", 3), NUMBER("Paper, median", "median", 3),
+                  NUMBER("Paper, most", "most", 3));
+    for (int i = 0; i < SHEET_COUNT(rows); i++) {
+        Summary ours = input_summary(report, tasks, rows[i].key, false);
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "%s", rows[i].name);
+        sheet_numbers(&sheet, ours.least, ours.mean, ours.median, ours.most);
+        sheet_add_numbers(&sheet, rows[i].paper, 4);
+    }
+    sheet_row(&sheet, false, SHEET_BOTH);
+    sheet_text(&sheet, "C_LTV / C_emp");
+    sheet_numbers(&sheet, NAN,
+                  input_summary(report, tasks, "c_ltv", false).mean /
+                      input_summary(report, tasks, "c_emp", false).mean,
+                  NAN, NAN, NAN, ltv.ratio, NAN, NAN);
+    sheet_end(&sheet);
+}
+
+// Of each seed's mean over the tasks.
+static Summary over_seeds(Report *report, const JsonRef *tasks, int seeds)
+{
+    enum { SEEDS_MAX = 1024 };
+    double means[SEEDS_MAX];
+    int count = 0;
+    for (; count < seeds && count < SEEDS_MAX; count++) {
+        double sum = 0.0;
+        for (int i = 0; i < input_length(tasks); i++) {
+            JsonRef task = input_element(tasks, i), list = input_member(&task, "seeds");
+            JsonRef seed = input_element(&list, count);
+            sum += input_number(report, &seed, "c_ltv");
+        }
+        means[count] = sum / input_length(tasks);
+    }
+    return summarise(means, count);
+}
+
+static void seeds_cells(Sheet *sheet, Summary ours, double mean, double deviation)
+{
+    sheet_numbers(sheet, ours.count, ours.mean, ours.deviation, ours.deviation / ours.mean,
+                  ours.most, mean, deviation, deviation / mean);
+}
+
+static void table_seeds(SheetSink *sink, Report *report, const JsonRef *tasks)
+{
+    Sheet sheet;
+    const SheetHead head = {"ltv-seeds", .title = "C_LTV over the seeds", .place = SHEET_TERMINAL,
+                            .starred = true};
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Seeds", "seeds", 0), NUMBER("Mean", "mean", 2),
+                  NUMBER("std", "std", 2), NUMBER("CV", "CV", 3, .meaning = "std / mean"),
+                  NUMBER("Most", "most", 2), NUMBER("Paper, mean", "paper: mean", 2),
+                  NUMBER("Paper, std", "std", 2), NUMBER("Paper, CV", "CV", 3));
+    int most = 0;
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), seeds = input_member(&task, "seeds");
+        double mean = nan(""), deviation = nan("");
+        if (input_length(&seeds) < 2) continue;
+        if (input_length(&seeds) > most) most = input_length(&seeds);
+        paper_ltv_seeds(&mean, &deviation, input_text(&task, "track"), input_text(&task, "size"));
+        sheet_group(&sheet, "tasks");
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        seeds_cells(&sheet, input_summary(report, &seeds, "c_ltv", false), mean, deviation);
+    }
+    if (most > 0) {
+        sheet_group(&sheet, "all");
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "mean of all");
+        seeds_cells(&sheet, over_seeds(report, tasks, most), paper_seeds.mean,
+                    paper_seeds.deviation);
+    }
+    sheet_end(&sheet);
+}
+
+// ---- Gates --------------------------------------------------------------------------------------
+
+#define GATE_COLUMNS                                                                               \
+    TEXT("Gate", "gate", .key = "gate"),                                                           \
+        NUMBER("Miss", "miss", 3, .key = "miss_nominal", .unit = "m"),                             \
+        NUMBER("Radius", "R_g", 3, .key = "radius", .unit = "m",                                   \
+               .meaning = "how far an error of the score moves the crossing"),                     \
+        NUMBER(NULL, "gusts", 3, .key = "disturbance", .meaning = "the largest shift seen"),       \
+        NUMBER(NULL, "sum", 3), NUMBER("Half-width", "limit", 3, .key = "half_width", .unit = "m")
+
+static GateRecord read_gate(Report *report, const JsonRef *entry)
+{
+    return (GateRecord){.miss = input_number(report, entry, "miss_nominal"),
+                        .radius = input_number(report, entry, "radius"),
+                        .disturbance = input_number(report, entry, "disturbance")};
+}
+
+static void gate_cells(Sheet *sheet, Report *report, const JsonRef *entry)
+{
+    GateRecord gate = read_gate(report, entry);
+    sheet_members(sheet, report, entry);
+    sheet_number(sheet, crossing_used(&gate));
+    sheet_members(sheet, report, entry);
+}
+
+static JsonRef tightest_gate(Report *report, const JsonRef *gates)
+{
+    GateRecord records[FACET_TRACK_GATES_MAX];
+    int count = 0;
+    for (; count < input_length(gates) && count < FACET_TRACK_GATES_MAX; count++) {
+        JsonRef entry = input_element(gates, count);
+        records[count] = read_gate(report, &entry);
+    }
+    return input_element(gates, gates_tightest(records, count));
+}
+
+// Every gate on the page, those of held-out tasks on the terminal.
+static void table_gates(SheetSink *sink, Report *report, const JsonRef *tasks)
+{
+    const SheetHead head = {"certificate-gates", .title = "Certificates by gate",
+                            .note = "A gate is certified when its nominal miss plus the radius is "
+                                    "below the half-width.",
+                            .aside = "Of held-out tasks. A gate is certified when miss, R_g and "
+                                     "gusts sum up to less than the limit."};
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, input_length(tasks) > 0)) return;
+    sheet_columns(&sheet, TASK_COLUMN, GATE_COLUMNS,
+                  TEXT("Certified", "certified", .key = "certified"));
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
         for (int g = 0; g < input_length(&gates); g++) {
             JsonRef gate = input_element(&gates, g);
-            sheet_row(&sheet, input_flag(&task, "held_out"));
-            sheet_text(&sheet, "%.100s/%.100s", input_text(&task, "track"),
-                       input_text(&task, "size"));
-            sheet_text(&sheet, "%.100s", input_text(&gate, "gate"));
-            sheet_number(&sheet, input_number(report, &gate, "miss_nominal"));
-            sheet_number(&sheet, input_number(report, &gate, "radius"));
-            sheet_number(&sheet, input_number(report, &gate, "half_width"));
-            sheet_text(&sheet, "%s", input_flag(&gate, "certified") ? "yes" : "no");
+            sheet_task(&sheet, &task, page_unless_held_out(&task));
+            gate_cells(&sheet, report, &gate);
         }
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
+}
+
+// Each task's tightest gate: of the plan as it is, or as slow as it must be to be certified.
+static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks, bool paced)
+{
+    SheetHead head = {"tightest", .title = "Gates certified, and each task's tightest gate",
+                      .place = SHEET_TERMINAL, .starred = true};
+    if (paced) head.id = "paced", head.title = "The highest pace at which every gate is certified";
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0),
+                  NUMBER("Pace", "pace", 2, .meaning = "share of the plan's speed"),
+                  NUMBER("Time", "time", 1, .unit = "s"), GATE_COLUMNS);
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
+        JsonRef pace = input_member(&task, "paced");
+        int count = input_length(&gates), certified = input_count(&gates, "certified");
+        if (count == 0) continue;
+        if (paced) gates = input_member(&pace, "gates");
+        JsonRef gate = tightest_gate(report, &gates), none = {.file = task.file};
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        share_cell(&sheet, certified, paced ? 0 : count);
+        sheet_number(&sheet, input_number(report, paced ? &pace : &none, "pace"));
+        sheet_number(&sheet, input_number(report, paced ? &pace : &none, "time"));
+        gate_cells(&sheet, report, &gate);
+    }
+    sheet_end(&sheet);
+}
+
+static void table_counts(SheetSink *sink, Report *report, const JsonRef *tasks)
+{
+    Sheet sheet;
+    const SheetHead head = {"certified", .title = "What is certified", .place = SHEET_TERMINAL};
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TEXT("Certified", "certified"), NUMBER("Tasks", "whole tasks", 0),
+                  NUMBER("Of", "of", 0), NUMBER("Gates", "gates", 0), NUMBER("Of", "of", 0));
+    int all = 0, still = 0, slower = 0, gates = 0, calm_gates = 0, of = 0;
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), list = input_member(&task, "gates");
+        JsonRef paced = input_member(&task, "paced");
+        int count = input_length(&list), calm = input_count(&list, "certified_still");
+        if (count == 0) continue;
+        all++, of += count, calm_gates += calm, still += calm == count;
+        gates += input_count(&list, "certified");
+        slower += isfinite(input_number(report, &paced, "pace"));
+    }
+    const struct {
+        const char *name;
+        double numbers[4];
+    } rows[] = {{"in gusts", {input_count(tasks, "certified"), all, gates, of}},
+                {"in still air", {still, all, calm_gates, of}},
+                {"in gusts, at some pace", {slower, all, NAN, NAN}},
+                {"paper", {paper_tube.certified, paper_tube.tasks, NAN, NAN}}};
+    for (int i = 0; i < SHEET_COUNT(rows) && all > 0; i++) {
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "%s", rows[i].name);
+        sheet_add_numbers(&sheet, rows[i].numbers, 4);
+    }
+    sheet_end(&sheet);
+}
+
+static void table_passage(SheetSink *sink, Report *report, const JsonRef *tasks)
+{
+    const SheetHead head = {"passage-bound",
+                            .title = "Flights through all gates, and the rate that they bound",
+                            .note = "Fresh noise, starts and gusts; the confidence is a task's.",
+                            .place = SHEET_TERMINAL, .starred = true};
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Clear", "clear", 0, .key = "passage.clear"),
+                  NUMBER("Flights", "of", 0, .key = "passage.samples"),
+                  NUMBER("At least", "at least", 3, .key = "passage_lower_bound"),
+                  TEXT("Weakest gate", "weakest gate"), NUMBER("At least", "at least", 3));
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
+        JsonRef passage = input_member(&task, "passage");
+        JsonRef bounds = input_member(&passage, "gate_lower_bounds");
+        if (!passage.node) continue;
+        int weakest = 0;
+        double least = INFINITY, bound;
+        for (int g = 0; g < input_length(&bounds); g++) {
+            JsonRef at = input_element(&bounds, g);
+            if (json_number(&bound, &at, 0.0, 1.0).ok && bound < least) least = bound, weakest = g;
+        }
+        JsonRef gate = input_element(&gates, weakest);
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        sheet_members(&sheet, report, &task);
+        sheet_text(&sheet, "%s", input_text(&gate, "gate"));
+        sheet_number(&sheet, least);
+    }
+    sheet_end(&sheet);
 }
 
 // ---- Measured over many points ------------------------------------------------------------------
 
-static void table_diagnostics(Json *list, Report *report, const JsonRef *root)
+enum { SPREADS = 4 };
+static const struct {
+    const char *key, *name, *paper;
+    SheetPlace place;
+} spreads[SPREADS] = {{"eps_d", "ε_D", "eps_d", SHEET_BOTH},
+                      {"l1", "L1, track", "track", SHEET_BOTH},
+                      {"l2", "L2, size", "size", SHEET_BOTH},
+                      {"l_joint", "L_joint", "", SHEET_TERMINAL}};
+
+static void table_diagnostics(SheetSink *sink, Report *report, const JsonRef *root)
 {
-    const SheetHead head = {
-        "diagnostics", "certificates", "Decomposition error and sensitivities",
-        "At noised demonstrations of the training tasks: ε_D is the distance of "
-        "composed and joint prediction, L1 that of two tracks, L2 that of two "
-        "gate sizes."};
-    static const struct {
-        const char *key, *name, *paper;
-    } rows[] = {
-        {"eps_d", "ε_D", "eps_d"}, {"l1", "L1, track", "track"}, {"l2", "L2, size", "size"}};
+    const SheetHead head = {.id = "diagnostics",
+                            .title = "Decomposition error and sensitivities",
+                            .note = "At noised demonstrations of the training tasks: ε_D is the "
+                                    "distance of composed and joint prediction, L1 that of two "
+                                    "tracks, L2 that of two gate sizes."};
     JsonRef first = input_member(root, "eps_d");
-    if (!first.node) {
-        sheet_missing(list, head, no_certificates);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Quantity");
-    static const char *const names[] = {"Mean",        "Paper, mean", "Difference",    "95th pct.",
-                                        "Paper, 95th", "Maximum",     "Paper, maximum"};
-    for (int i = 0; i < 7; i++) sheet_number_column(&sheet, names[i], 2);
-    for (int i = 0; i < 3; i++) {
-        JsonRef entry = input_member(root, rows[i].key);
-        PaperSpread paper = paper_spread(rows[i].paper);
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, first.node)) return;
+    sheet_columns(&sheet, TEXT("Quantity", "quantity"), NUMBER("Mean", "mean", 2),
+                  NUMBER("Paper, mean", "paper", 2), NUMBER("Difference", NULL, 2),
+                  NUMBER("95th pct.", "95 %", 2), NUMBER("Paper, 95th", "paper", 2),
+                  NUMBER("Maximum", "most", 2), NUMBER("Paper, maximum", "paper", 2));
+    for (int i = 0; i < SPREADS; i++) {
+        JsonRef entry = input_member(root, spreads[i].key);
+        PaperSpread paper = paper_spread(spreads[i].paper);
         if (!entry.node) continue;
-        double mean = input_number(report, &entry, "mean");
-        sheet_row(&sheet, false);
-        sheet_text(&sheet, "%s", rows[i].name);
-        sheet_number(&sheet, mean);
-        sheet_number(&sheet, paper.mean);
-        sheet_number(&sheet, mean - paper.mean);
-        sheet_number(&sheet, input_number(report, &entry, "p95"));
-        sheet_number(&sheet, paper.p95);
-        sheet_number(&sheet, input_number(report, &entry, "max"));
-        sheet_number(&sheet, paper.max);
+        sheet_row(&sheet, false, spreads[i].place);
+        sheet_text(&sheet, "%s", spreads[i].name);
+        sheet_compared(&sheet, input_number(report, &entry, "mean"), paper.mean);
+        sheet_numbers(&sheet, input_number(report, &entry, "p95"), paper.p95,
+                      input_number(report, &entry, "max"), paper.max);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-static void table_constants(Json *list, Report *report, const JsonRef *root)
+static void table_ratios(SheetSink *sink, Report *report, const double mean[SPREADS])
 {
-    const SheetHead head = {"constants", "certificates", "Closed-loop and interaction constants",
-                            "The paper's closed-loop constants are defaults, pending measurement; "
-                            "it does not compute the exact interaction."};
+    static const int pairs[][2] = {{1, 2}, {0, 1}, {0, 2}};
+    Sheet sheet;
+    const SheetHead head = {"ratios", .title = "Ratios of the means", .place = SHEET_TERMINAL};
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TEXT("Ratio", "ratio"), NUMBER("Ours", "ours", 2),
+                  NUMBER("Paper", "paper", 2));
+    for (int i = 0; i < SHEET_COUNT(pairs); i++) {
+        int over = pairs[i][0], under = pairs[i][1];
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "(%s) / (%s)", spreads[over].name, spreads[under].name);
+        sheet_numbers(&sheet, mean[over] / mean[under],
+                      paper_spread(spreads[over].paper).mean /
+                          paper_spread(spreads[under].paper).mean);
+    }
+    sheet_end(&sheet);
+}
+
+// Appendix D: the factored beside the joint bound of the score's change.
+static void table_changes(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    static const struct {
+        const char *name;
+        int first, count;
+    } changes[] = {{"track", 1, 1}, {"size", 2, 1}, {"all", 1, 2}};
+    const SheetHead head = {
+        "factored-or-joint",
+        .title = "Factored and joint bound of the score's change, ε_D + Σ L δ and L_joint ‖δ‖",
+        .place = SHEET_TERMINAL};
+    double mean[SPREADS], most[SPREADS];
+    for (int i = 0; i < SPREADS; i++) {
+        JsonRef entry = input_member(root, spreads[i].key);
+        mean[i] = input_number(report, &entry, "mean");
+        most[i] = input_number(report, &entry, "max");
+    }
+    Sheet sheet;
+    if (isnan(mean[0] + mean[3])) return;
+    table_ratios(sink, report, mean);
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TEXT("Changed", "changed"), NUMBER("Factored", "factored", 2),
+                  NUMBER("Joint", "joint", 2),
+                  NUMBER("Of maxima, factored", "of maxima: factored", 2),
+                  NUMBER("Joint", "joint", 2), TEXT("Tighter", "tighter"));
+    for (int i = 0; i < SHEET_COUNT(changes); i++) {
+        int first = changes[i].first, count = changes[i].count;
+        double factored = factored_change(most[0], most + first, count);
+        double joint = joint_change(most[3], count);
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "%s", changes[i].name);
+        sheet_numbers(&sheet, factored_change(mean[0], mean + first, count),
+                      joint_change(mean[3], count), factored, joint);
+        sheet_text(&sheet, "%s", factored < joint ? "factored" : "joint");
+    }
+    sheet_end(&sheet);
+}
+
+// ---- The closed loop, and the exact interaction -------------------------------------------------
+
+static void table_loops(SheetSink *sink, Report *report, const JsonRef *tasks)
+{
+    const SheetHead head = {"closed-loop",
+                            .title = "Closed-loop constants along each plan, and the tube R_ss",
+                            .place = SHEET_TERMINAL, .starred = true};
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("λ", "λ", 3),
+                  NUMBER("B_κ", "B_κ", 2, .key = "closed_loop.b_kappa", .unit = "m"),
+                  NUMBER("w", "w", 3, .key = "closed_loop.w", .unit = "m"),
+                  NUMBER("R_ss", "R_ss", 2, .key = "r_ss_measured", .unit = "m"),
+                  NUMBER("By steps", "by steps", 3, .key = "r_ss_measured_path"),
+                  NUMBER("R_ss, paper's", "paper's", 2, .key = "r_ss_default",
+                         .meaning = "R_ss with the paper's constants (0.9, 0.05, 0.01)"),
+                  NUMBER("By steps", "by steps", 3, .key = "r_ss_default_path"),
+                  NUMBER("Half-width", "limit", 3, .unit = "m"));
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), loop = input_member(&task, "closed_loop");
+        JsonRef gates = input_member(&task, "gates");
+        double lambda = input_number(report, &loop, "lambda");
+        if (input_length(&gates) == 0) continue;
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        sheet_number(&sheet, input_flag(&loop, "contracts") ? lambda : nan(""));
+        sheet_members(&sheet, report, &task);
+        sheet_number(&sheet, limit_of(report, &task));
+    }
+    sheet_end(&sheet);
+}
+
+static void table_constants(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {.id = "constants",
+                            .title = "Closed-loop and interaction constants",
+                            .note = "The paper's closed-loop constants are defaults, pending "
+                                    "measurement; it does not compute the exact interaction."};
     const FacetTubeConstants tube = facet_tube_paper_constants();
     const struct {
         const char *group, *key, *name;
@@ -176,224 +510,185 @@ static void table_constants(Json *list, Report *report, const JsonRef *root)
         {"interaction", "max_gap", "greatest gap measured", nan("")},
     };
     JsonRef constants = input_member(root, "constants"), exact = input_member(root, "interaction");
-    if (!constants.node && !exact.node) {
-        sheet_missing(list, head, no_certificates);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Constant");
-    sheet_number_column(&sheet, "Ours", 4);
-    sheet_number_column(&sheet, "Paper", 4);
-    sheet_number_column(&sheet, "Difference", 4);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, constants.node || exact.node)) return;
+    sheet_columns(&sheet, TEXT("Constant", "constant"), NUMBER("Ours", "ours", 4),
+                  NUMBER("Paper", "paper", 4), NUMBER("Difference", "difference", 4));
+    for (int i = 0; i < SHEET_COUNT(rows); i++) {
         JsonRef group = input_member(root, rows[i].group);
         double ours = input_number(report, &group, rows[i].key);
         if (isnan(ours)) continue;
-        sheet_row(&sheet, false);
+        sheet_row(&sheet, false, SHEET_BOTH);
         sheet_text(&sheet, "%s", rows[i].name);
-        sheet_number(&sheet, ours);
-        sheet_number(&sheet, rows[i].paper);
-        sheet_number(&sheet, ours - rows[i].paper);
+        sheet_compared(&sheet, ours, rows[i].paper);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
+}
+
+static void table_interaction(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"interaction", .title = "Exact interaction of the expert's tasks",
+                            .place = SHEET_TERMINAL};
+    JsonRef exact = input_member(root, "interaction"), products = input_member(&exact, "products");
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, true)) return;
+    sheet_columns(&sheet, TEXT("Product", "product of tasks", .key = "tasks"),
+                  NUMBER("G", "G", 3, .key = "g"), NUMBER("M", "M", 3, .key = "m"),
+                  NUMBER("2√(GM)", "2√(GM)", 3, .key = "bound"),
+                  NUMBER("Largest gap", "largest gap", 3, .key = "max_gap"),
+                  NUMBER("Gap/bound", "gap/bound", 3, .key = "worst_ratio",
+                         .meaning = "at the worst noise level"),
+                  TEXT("Holds", "holds", .key = "theorem_holds", .meaning = "Theorem 1"));
+    for (int i = 0; i < input_length(&products); i++) {
+        JsonRef product = input_element(&products, i);
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_members(&sheet, report, &product);
+    }
+    sheet_end(&sheet);
 }
 
 // ---- Over steps, and where the bound is loose ---------------------------------------------------
 
-// Mean and greatest value of a member over the tasks of a list; NaN without any.
-static double mean_over(double *greatest, Report *report, const JsonRef *tasks, const char *key)
+// The tube of the growth measured, mean over the tasks, with the paper's constants.
+static double measured_tube(Report *report, const JsonRef *tasks)
 {
     double sum = 0.0;
-    int count = 0;
-    *greatest = nan("");
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i);
-        double value = input_number(report, &task, key);
-        if (isnan(value)) continue;
-        sum += value;
-        *greatest = fmax(*greatest, value);
-        count++;
+        sum += facet_tube_radius(facet_tube_paper_constants(),
+                                 command_bound(input_number(report, &task, "c_emp"),
+                                               input_number(report, &task, "eps_s")));
     }
-    return count > 0 ? sum / count : nan("");
+    return sum / input_length(tasks);
 }
 
-static void table_ltv_sweep(Json *list, Report *report, const JsonRef *root)
+// The largest tube of training tasks, as the paper takes it. A sweep does not say which those are.
+static double largest_tube(Report *report, const JsonRef *tasks, const JsonRef *known)
+{
+    double largest = nan("");
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), entry = input_same_task(known, &task);
+        if (!input_flag(&entry, "held_out"))
+            largest = fmax(largest, input_number(report, &task, "tube_seen"));
+    }
+    return largest;
+}
+
+static void table_ltv_sweep(SheetSink *sink, Report *report, const JsonRef *root)
 {
     const SheetHead head = {"certificate-sweep", "certificates", "Bound by denoising steps",
                             "C_LTV over the tasks, first seed, with N DDIM steps, and the growth "
-                            "that was measured."};
-    JsonRef sweep = input_member(root, "sweep");
-    if (input_length(&sweep) == 0) {
-        sheet_missing(list, head, "There is no sweep of the certificates over denoising steps.");
+                            "that was measured.",
+                            .aside = "First seed. N = 200 is left out where the policy has fewer "
+                                     "noise levels: to visit one twice changes nothing."};
+    JsonRef sweep = input_member(root, "sweep"), known = input_member(root, "tasks");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_CERTIFY),
+                     input_length(&sweep) > 0
+                         ? NULL
+                         : "There is no sweep of the certificates over denoising steps."))
         return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    static const char *const names[] = {"C_LTV, mean", "Paper, mean", "Difference",
-                                        "C_LTV, max",  "Paper, max",  "C_emp, mean"};
-    sheet_number_column(&sheet, "N", 0);
-    for (int i = 0; i < 6; i++) sheet_number_column(&sheet, names[i], i < 5 ? 2 : 3);
+    sheet_columns(&sheet, NUMBER("N", "N", 0), NUMBER("C_LTV, mean", "C_LTV", 2),
+                  NUMBER("Paper, mean", "paper", 2), NUMBER("Difference", NULL, 2),
+                  NUMBER("C_LTV, max", "most", 2), NUMBER("Paper, max", "paper", 2),
+                  NUMBER("C_emp, mean", "C_emp", 3), NUMBER(NULL, "paper", 3),
+                  NUMBER(NULL, "R_emp", 3, .unit = "m", .meaning = "the tube of C_emp"),
+                  NUMBER(NULL, "paper", 3),
+                  NUMBER(NULL, "tube", 3, .unit = "m",
+                         .meaning = "the largest distance of the flights of the composed and the "
+                                    "joint plan in training tasks"),
+                  NUMBER(NULL, "paper", 3));
     for (int i = 0; i < input_length(&sweep); i++) {
         JsonRef row = input_element(&sweep, i), tasks = input_member(&row, "tasks");
-        double steps = input_number(report, &row, "steps"), most, other;
-        double mean = mean_over(&most, report, &tasks, "c_ltv");
-        double paper_mean = nan(""), paper_max = nan("");
-        for (int k = 0; k < PAPER_LTV_ROWS; k++)
-            if (paper_ltv[k].steps == steps)
-                paper_mean = paper_ltv[k].mean, paper_max = paper_ltv[k].max;
-        sheet_row(&sheet, false);
+        double steps = input_number(report, &row, "steps");
+        Summary ltv = input_summary(report, &tasks, "c_ltv", false);
+        PaperLtv paper = paper_at(steps);
+        sheet_row(&sheet, false, SHEET_BOTH);
         sheet_number(&sheet, steps);
-        sheet_number(&sheet, mean);
-        sheet_number(&sheet, paper_mean);
-        sheet_number(&sheet, mean - paper_mean);
-        sheet_number(&sheet, most);
-        sheet_number(&sheet, paper_max);
-        sheet_number(&sheet, mean_over(&other, report, &tasks, "c_emp"));
+        sheet_compared(&sheet, ltv.mean, paper.mean);
+        sheet_numbers(&sheet, ltv.most, paper.max,
+                      input_summary(report, &tasks, "c_emp", false).mean, paper.c_emp,
+                      measured_tube(report, &tasks), paper.r_ss,
+                      largest_tube(report, &tasks, &known), paper.tube_max);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
 // Means over the training tasks, as the paper has them.
-static void table_residual(Json *list, Report *report, const JsonRef *tasks)
+static void table_residual(SheetSink *sink, Report *report, const JsonRef *tasks)
 {
-    const SheetHead head = {"residual", "certificates", "Where the bound is loose",
-                            "Distance of the composed from the joint plan: as it was, as the "
-                            "linear prediction has it, and as C_LTV bounds it; means over the "
-                            "training tasks, in the policy's normalised units."};
-    static const char *const keys[] = {"actual", "linearised", "ltv"};
+    const SheetHead head = {.id = "residual",
+                            .title = "Where the bound is loose",
+                            .note = "Distance of the composed from the joint plan: as it was, as "
+                                    "the linear prediction has it, and as C_LTV bounds it; means "
+                                    "over the training tasks, in the policy's normalised units."};
+    static const char *const keys[] = {"residual.actual", "residual.linearised", "residual.ltv"};
     static const char *const names[] = {"actual", "linearised", "LTV bound"};
     const double paper[] = {paper_residual.actual, paper_residual.linear, paper_residual.bound};
-    double sums[3] = {0};
-    int counts[3] = {0};
-    for (int i = 0; i < input_length(tasks); i++) {
-        JsonRef task = input_element(tasks, i), residual = input_member(&task, "residual");
-        for (int k = 0; k < 3 && !input_flag(&task, "held_out"); k++) {
-            double value = input_number(report, &residual, keys[k]);
-            if (!isnan(value)) sums[k] += value, counts[k]++;
-        }
-    }
-    if (counts[0] == 0) {
-        sheet_missing(list, head, no_certificates);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Quantity");
-    sheet_number_column(&sheet, "Ours", 3);
-    sheet_number_column(&sheet, "Ratio to actual", 1);
-    sheet_number_column(&sheet, "Paper", 3);
-    sheet_number_column(&sheet, "Paper's ratio", 1);
-    sheet_number_column(&sheet, "Difference", 3);
-    double actual = sums[0] / counts[0];
+    double actual = input_summary(report, tasks, keys[0], true).mean;
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, !isnan(actual))) return;
+    sheet_columns(&sheet, TEXT("Quantity", "quantity"), NUMBER("Ours", "ours", 3),
+                  NUMBER("Ratio to actual", "to actual", 1), NUMBER("Paper", "paper", 3),
+                  NUMBER("Paper's ratio", "to actual", 1), NUMBER("Difference", "difference", 3));
     for (int k = 0; k < 3; k++) {
-        double mean = counts[k] > 0 ? sums[k] / counts[k] : nan("");
-        sheet_row(&sheet, false);
+        double mean = input_summary(report, tasks, keys[k], true).mean;
+        sheet_row(&sheet, false, SHEET_BOTH);
         sheet_text(&sheet, "%s", names[k]);
-        sheet_number(&sheet, mean);
-        sheet_number(&sheet, actual > 0.0 ? mean / actual : nan(""));
-        sheet_number(&sheet, paper[k]);
-        sheet_number(&sheet, paper[k] / paper[0]);
-        sheet_number(&sheet, mean - paper[k]);
+        sheet_numbers(&sheet, mean, actual > 0.0 ? mean / actual : nan(""), paper[k],
+                      paper[k] / paper[0], mean - paper[k]);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-// What the exact composed score would plan, beside what the network plans.
-static void table_exact(Json *list, Report *report, const JsonRef *root)
+// What the exact composed score would plan, beside what the network plans: for every task on the
+// page, for held-out ones on the terminal.
+static void table_exact(SheetSink *sink, Report *report, const JsonRef *root)
 {
-    const SheetHead head = {"exact-plans", "certificates", "Plans of the exact composed score",
-                            "How far the plan is off the expert's, in place and in speed, with the "
-                            "exact score of the demonstrations composed and with the network. The "
-                            "task whose expert lies nearest to the exact plan stands beside it."};
+    const SheetHead head = {
+        .id = "exact-plans",
+        .title = "Plans of the exact composed score",
+        .note = "How far the plan is off the expert's, in place and in speed, with the exact score "
+                "of the demonstrations composed and with the network. The task whose expert lies "
+                "nearest to the exact plan stands beside it."};
     JsonRef plans = input_member(root, "exact_plans");
-    if (input_length(&plans) == 0) {
-        sheet_missing(list, head, no_certificates);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_CERTIFY));
-    sheet_text_column(&sheet, "Task");
-    sheet_number_column(&sheet, "Exact (m)", 3);
-    sheet_number_column(&sheet, "Network (m)", 3);
-    sheet_number_column(&sheet, "Exact (m/s)", 3);
-    sheet_number_column(&sheet, "Network (m/s)", 3);
-    sheet_text_column(&sheet, "Nearest expert");
-    sheet_number_column(&sheet, "at (m)", 3);
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head, input_length(&plans) > 0)) return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Exact", "exact", 3, .key = "exact_m", .unit = "m"),
+                  NUMBER("Network", "network", 3, .key = "network_m", .unit = "m"),
+                  NUMBER("Exact", "exact", 3, .key = "exact_speed", .unit = "m/s"),
+                  NUMBER("Network", "network", 3, .key = "network_speed", .unit = "m/s"),
+                  TEXT("Nearest expert", "nearest"),
+                  NUMBER("at", "at", 3, .key = "nearest_m", .unit = "m"));
     for (int i = 0; i < input_length(&plans); i++) {
         JsonRef plan = input_element(&plans, i);
-        sheet_row(&sheet, input_flag(&plan, "held_out"));
-        sheet_text(&sheet, "%.100s/%.100s", input_text(&plan, "track"), input_text(&plan, "size"));
-        sheet_number(&sheet, input_number(report, &plan, "exact_m"));
-        sheet_number(&sheet, input_number(report, &plan, "network_m"));
-        sheet_number(&sheet, input_number(report, &plan, "exact_speed"));
-        sheet_number(&sheet, input_number(report, &plan, "network_speed"));
+        sheet_task(&sheet, &plan, page_unless_held_out(&plan));
+        sheet_members(&sheet, report, &plan);
         sheet_text(&sheet, "%.100s/%.100s", input_text(&plan, "nearest_track"),
                    input_text(&plan, "nearest_size"));
-        sheet_number(&sheet, input_number(report, &plan, "nearest_m"));
+        sheet_members(&sheet, report, &plan);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-void tables_certify(Json *list, Report *report)
+void tables_certify(SheetSink *sink, Report *report)
 {
     JsonRef root = input_root(report, INPUT_CERTIFY), tasks = input_member(&root, "tasks");
-    table_certificates(list, report, &tasks);
-    table_gates(list, report, &tasks);
-    table_diagnostics(list, report, &root);
-    table_constants(list, report, &root);
-    table_ltv_sweep(list, report, &root);
-    table_residual(list, report, &tasks);
-    table_exact(list, report, &root);
-}
-
-// ---- Verification before flight -----------------------------------------------------------------
-
-// The entry of the same task in another list of the file.
-static JsonRef same_task(const JsonRef *list, const JsonRef *task)
-{
-    for (int i = 0; i < input_length(list); i++) {
-        JsonRef entry = input_element(list, i);
-        if (strcmp(input_text(&entry, "track"), input_text(task, "track")) == 0 &&
-            strcmp(input_text(&entry, "size"), input_text(task, "size")) == 0)
-            return entry;
-    }
-    return (JsonRef){.file = list->file};
-}
-
-void tables_verify(Json *list, Report *report)
-{
-    const SheetHead head = {"verify", "certificates", "Verification before flight",
-                            "The plan is simulated before it is flown and slowed around the gates "
-                            "it would miss; the raw plan's gates stand beside it."};
-    JsonRef root = input_root(report, INPUT_VERIFY), tasks = input_member(&root, "tasks");
-    JsonRef raw = input_member(&root, "raw"), before = input_member(&raw, "tasks");
-    JsonRef notes = input_member(&root, "verification");
-    if (input_length(&tasks) == 0) {
-        sheet_missing(list, head,
-                      "Nothing was verified before flight: run facet fly --verify "
-                      "--json FILE, then facet report --verify FILE.");
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_VERIFY));
-    sheet_text_column(&sheet, "Task");
-    sheet_number_column(&sheet, "Gates", 0);
-    sheet_number_column(&sheet, "Raw", 0);
-    sheet_number_column(&sheet, "Verified", 0);
-    sheet_number_column(&sheet, "Difference", 0);
-    sheet_number_column(&sheet, "Raw (m/s)", 2);
-    sheet_number_column(&sheet, "Verified (m/s)", 2);
-    sheet_number_column(&sheet, "Slowest share", 2);
-    for (int i = 0; i < input_length(&tasks); i++) {
-        JsonRef task = input_element(&tasks, i), unchanged = same_task(&before, &task);
-        JsonRef note = same_task(&notes, &task);
-        double passed = input_number(report, &task, "passed");
-        double passed_raw = input_number(report, &unchanged, "passed");
-        sheet_row(&sheet, input_flag(&task, "held_out"));
-        sheet_text(&sheet, "%.100s/%.100s", input_text(&task, "track"), input_text(&task, "size"));
-        sheet_number(&sheet, input_number(report, &task, "gates"));
-        sheet_number(&sheet, passed_raw);
-        sheet_number(&sheet, passed);
-        sheet_number(&sheet, passed - passed_raw);
-        sheet_number(&sheet, input_number(report, &unchanged, "speed_flown"));
-        sheet_number(&sheet, input_number(report, &task, "speed_flown"));
-        sheet_number(&sheet, input_number(report, &note, "slowest_factor"));
-    }
-    sheet_end(list, &sheet);
+    table_certificates(sink, report, &tasks);
+    table_failures(sink, report, &tasks);
+    table_all_tasks(sink, report, &root, &tasks);
+    table_seeds(sink, report, &tasks);
+    table_tightest(sink, report, &tasks, false);
+    table_tightest(sink, report, &tasks, true);
+    table_counts(sink, report, &tasks);
+    table_gates(sink, report, &tasks);
+    table_passage(sink, report, &tasks);
+    table_diagnostics(sink, report, &root);
+    table_changes(sink, report, &root);
+    table_loops(sink, report, &tasks);
+    table_constants(sink, report, &root);
+    table_interaction(sink, report, &root);
+    table_ltv_sweep(sink, report, &root);
+    table_residual(sink, report, &tasks);
+    table_exact(sink, report, &root);
 }

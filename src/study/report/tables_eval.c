@@ -18,14 +18,7 @@ static JsonRef method_entry(const Report *report, const char *id)
 static JsonRef task_entry(const Report *report, const char *method, FacetCourseTask task)
 {
     JsonRef entry = method_entry(report, method), tasks = input_member(&entry, "tasks");
-    for (int i = 0; i < input_length(&tasks); i++) {
-        JsonRef row = input_element(&tasks, i);
-        FacetCourseTask found;
-        if (input_task(&found, report, &row) && found.track == task.track &&
-            found.opening == task.opening)
-            return row;
-    }
-    return (JsonRef){.file = entry.file};
+    return input_find_task(report, &tasks, task);
 }
 
 // The method whose tasks the tables show: ours, or the paper's loss. NULL without either.
@@ -78,18 +71,14 @@ static void paper_cells(Sheet *sheet, Tally ours, PaperTally paper)
     sheet_number(sheet, ours.gates == paper.gates ? ours.passed - paper.passed : nan(""));
 }
 
-static void passage_columns(Sheet *sheet)
+// The whole name for the page, a short one for the terminal.
+#define METHOD_COLUMNS TEXT("Method", NULL), TEXT(NULL, "method")
+
+static void method_row(Sheet *sheet, const ReportMethod *method)
 {
-    sheet_text_column(sheet, "Method");
-    sheet_number_column(sheet, "All", 0);
-    sheet_number_column(sheet, "Paper, all", 0);
-    sheet_number_column(sheet, "Difference", 0);
-    sheet_number_column(sheet, "Training", 0);
-    sheet_number_column(sheet, "Held out", 0);
-    sheet_number_column(sheet, "95 %", 0);
-    sheet_number_column(sheet, "Paper, held out", 0);
-    sheet_number_column(sheet, "Difference, held out", 0);
-    sheet_number_column(sheet, "Crashes", 0);
+    sheet_row(sheet, false, SHEET_BOTH);
+    sheet_text(sheet, "%s", method->name);
+    sheet_text(sheet, "%s", method->short_name);
 }
 
 static void passage_row(Sheet *sheet, int method, Tally all, Tally training, Tally held_out,
@@ -97,8 +86,7 @@ static void passage_row(Sheet *sheet, int method, Tally all, Tally training, Tal
 {
     const ReportMethod *m = &report_methods[method];
     PaperTotals paper = m->paper ? paper_totals(m->paper) : (PaperTotals){0};
-    sheet_row(sheet, false);
-    sheet_text(sheet, "%s", m->name);
+    method_row(sheet, m);
     tally_cell(sheet, all);
     paper_cells(sheet, all, paper.all);
     tally_cell(sheet, training);
@@ -131,17 +119,25 @@ static void passage_from_flights(Sheet *sheet, const Report *report)
     free(results);
 }
 
-static void table_passage(Json *list, Report *report)
+static void table_passage(SheetSink *sink, Report *report)
 {
     JsonRef root = input_root(report, INPUT_EVAL), methods = input_member(&root, "methods");
     bool evaluated = input_length(&methods) > 0;
-    Sheet sheet = sheet_begin(
-        (SheetHead){"passage", "passage", "Gates passed by method",
-                    evaluated ? "First seed. 95 %: Wilson's interval of the held-out rate."
-                              : "Flights of this page; facet eval gives intervals and more "
-                                "methods."},
-        evaluated ? input_origin(report, INPUT_EVAL) : flights_origin(report));
-    passage_columns(&sheet);
+    Sheet sheet;
+    if (!sheet_begin(
+            &sheet, sink,
+            (SheetHead){"passage", "passage", "Gates passed by method",
+                        .note = evaluated
+                                    ? "First seed. 95 %: Wilson's interval of the held-out rate."
+                                    : "Flights of this page; facet eval gives intervals and more "
+                                      "methods."},
+            evaluated ? input_origin(report, INPUT_EVAL) : flights_origin(report), NULL))
+        return;
+    sheet_columns(&sheet, METHOD_COLUMNS, NUMBER("All", "all", 0), NUMBER("Paper, all", "paper", 0),
+                  NUMBER("Difference", NULL, 0), NUMBER("Training", "training", 0),
+                  NUMBER("Held out", "held out", 0), NUMBER("95 %", "95 %", 0),
+                  NUMBER("Paper, held out", "paper", 0), NUMBER("Difference, held out", NULL, 0),
+                  NUMBER("Crashes", "crashes", 0));
     if (!evaluated) passage_from_flights(&sheet, report);
     for (int m = 0; evaluated && m < REPORT_METHODS; m++) {
         JsonRef entry = method_entry(report, report_methods[m].id);
@@ -150,7 +146,7 @@ static void table_passage(Json *list, Report *report)
                     tally_read(report, &entry, "training"), tally_read(report, &entry, "held_out"),
                     input_number(report, &entry, "crashes"));
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
 static double rate(Tally tally)
@@ -158,41 +154,42 @@ static double rate(Tally tally)
     return tally.gates > 0.0 ? 100.0 * tally.passed / tally.gates : nan("");
 }
 
-static void table_seeds(Json *list, Report *report)
+// Begins a sheet of the evaluation's main method, unless there is none.
+static bool begin(Sheet *sheet, SheetSink *sink, Report *report, SheetHead head)
 {
-    const SheetHead head = {"passage-seeds", "passage", "Gates passed over all seeds",
-                            "Share of gates over all seeds together, with Wilson's 95 % interval, "
-                            "which treats the seeds' gates as independent."};
-    if (!main_eval_method(report)) {
-        sheet_missing(list, head, no_eval);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    sheet_text_column(&sheet, "Method");
-    sheet_number_column(&sheet, "Seeds", 0);
-    sheet_number_column(&sheet, "All (%)", 1);
-    sheet_number_column(&sheet, "95 %", 0);
-    sheet_number_column(&sheet, "Training (%)", 1);
-    sheet_number_column(&sheet, "Held out (%)", 1);
-    sheet_number_column(&sheet, "95 %, held out", 0);
-    sheet_number_column(&sheet, "Crashes", 0);
+    return sheet_begin(sheet, sink, head, input_origin(report, INPUT_EVAL),
+                       main_eval_method(report) ? NULL : no_eval);
+}
+
+static void table_seeds(SheetSink *sink, Report *report)
+{
+    const SheetHead head = {
+        "passage-seeds", "passage", "Gates passed over all seeds",
+        .note = "Share of gates over all seeds together, with Wilson's 95 % interval, "
+                "which treats the seeds' gates as independent."};
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head)) return;
+    sheet_columns(&sheet, METHOD_COLUMNS, NUMBER("Seeds", "seeds", 0, .key = "seeds"),
+                  NUMBER("All", "all", 1, .unit = "%"), NUMBER("95 %", "95 %", 0),
+                  NUMBER("Training", "training", 1, .unit = "%"),
+                  NUMBER("Held out", "held out", 1, .unit = "%"),
+                  NUMBER("95 %, held out", "95 %", 0),
+                  NUMBER("Crashes", "crashes", 0, .key = "all_seeds.crashes"));
     for (int m = 0; m < REPORT_METHODS; m++) {
         JsonRef entry = method_entry(report, report_methods[m].id);
         JsonRef totals = input_member(&entry, "all_seeds");
         if (!totals.node) continue;
         Tally all = tally_read(report, &totals, "all");
         Tally held_out = tally_read(report, &totals, "held_out");
-        sheet_row(&sheet, false);
-        sheet_text(&sheet, "%s", report_methods[m].name);
-        sheet_number(&sheet, input_number(report, &entry, "seeds"));
+        method_row(&sheet, &report_methods[m]);
+        sheet_members(&sheet, report, &entry);
         sheet_number(&sheet, rate(all));
         interval_cell(&sheet, all);
-        sheet_number(&sheet, rate(tally_read(report, &totals, "training")));
-        sheet_number(&sheet, rate(held_out));
+        sheet_numbers(&sheet, rate(tally_read(report, &totals, "training")), rate(held_out));
         interval_cell(&sheet, held_out);
-        sheet_number(&sheet, input_number(report, &totals, "crashes"));
+        sheet_members(&sheet, report, &entry);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
 // ---- Tasks --------------------------------------------------------------------------------------
@@ -203,217 +200,196 @@ static double share_of(Report *report, const char *method, FacetCourseTask task)
     return 100.0 * input_number(report, &row, "share_all_seeds");
 }
 
-static void table_held_out(Json *list, Report *report)
+static void task_row(Sheet *sheet, const Report *report, FacetCourseTask task)
+{
+    char name[REPORT_TASK_NAME];
+    report_task_name(name, report, task);
+    sheet_row(sheet, facet_course_is_held_out(report->race->course, task), SHEET_BOTH);
+    sheet_text(sheet, "%s", name);
+}
+
+static void table_held_out(SheetSink *sink, Report *report)
 {
     const SheetHead head = {"held-out", "passage", "Held-out tasks",
-                            "Share of gates passed over all seeds, in %, and mean speed of the "
-                            "plans beside the reference. No training saw these pairs, but the "
-                            "oracle's."};
+                            .note =
+                                "Share of gates passed over all seeds, in %, and mean speed of the "
+                                "plans beside the reference. No training saw these pairs, but the "
+                                "oracle's."};
+    static const struct {
+        const char *id, *brief;
+    } shown[] = {{"baseline", "base"},
+                 {"knet", "K-net"},
+                 {"factored_composed", "fact."},
+                 {"ours_composed", "ours"},
+                 {"oracle", "oracle"}};
     const char *method = main_eval_method(report);
     const FacetCourse *course = report->race->course;
-    if (!method) {
-        sheet_missing(list, head, no_eval);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    static const char *const shown[] = {"baseline", "knet", "factored_composed", "ours_composed",
-                                        "oracle"};
-    sheet_text_column(&sheet, "Task");
-    for (int k = 0; k < 5; k++)
-        if (method_entry(report, shown[k]).node)
-            sheet_number_column(&sheet, report_methods[report_method(shown[k])].short_name, 0);
-    sheet_number_column(&sheet, "Paper, factored", 0);
-    sheet_number_column(&sheet, "Difference", 0);
-    sheet_number_column(&sheet, "Plan (m/s)", 2);
-    sheet_number_column(&sheet, "Reference (m/s)", 2);
-    sheet_number_column(&sheet, "Paper, plan", 1);
-    sheet_number_column(&sheet, "Paper, reference", 1);
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head)) return;
+    sheet_columns(&sheet, TASK_COLUMN);
+    for (int k = 0; k < SHEET_COUNT(shown); k++)
+        if (method_entry(report, shown[k].id).node)
+            sheet_columns(&sheet, NUMBER(report_methods[report_method(shown[k].id)].short_name,
+                                         shown[k].brief, 0));
+    sheet_columns(&sheet, NUMBER("Paper, factored", "paper", 0), NUMBER("Difference", NULL, 0),
+                  NUMBER("Plan", "plan", 2, .key = "speed_generated", .unit = "m/s"),
+                  NUMBER("Reference", "ref", 2, .key = "speed_reference", .unit = "m/s"),
+                  NUMBER("Paper, plan", "paper", 1), NUMBER("Paper, reference", "ref", 1));
     for (int i = 0; i < course->held_out_count; i++) {
         FacetCourseTask task = course->held_out[i];
         const FacetTrack *track = &course->tracks[task.track];
         const char *size = course->openings[task.opening].name;
         JsonRef row = task_entry(report, method, task);
-        char name[REPORT_TASK_NAME];
         int passed = paper_passed(track->name, size);
         double paper = passed >= 0 ? 100.0 * passed / track->gate_count : nan("");
         double generated = nan(""), reference = nan("");
         if (!row.node) continue;
         paper_held_out_speeds(&generated, &reference, track->name, size);
-        report_task_name(name, report, task);
-        sheet_row(&sheet, true);
-        sheet_text(&sheet, "%s", name);
-        for (int k = 0; k < 5; k++)
-            if (method_entry(report, shown[k]).node)
-                sheet_number(&sheet, share_of(report, shown[k], task));
-        sheet_number(&sheet, paper);
-        sheet_number(&sheet, share_of(report, method, task) - paper);
-        sheet_number(&sheet, input_number(report, &row, "speed_generated"));
-        sheet_number(&sheet, input_number(report, &row, "speed_reference"));
-        sheet_number(&sheet, generated);
-        sheet_number(&sheet, reference);
+        task_row(&sheet, report, task);
+        for (int k = 0; k < SHEET_COUNT(shown); k++)
+            if (method_entry(report, shown[k].id).node)
+                sheet_number(&sheet, share_of(report, shown[k].id, task));
+        sheet_numbers(&sheet, paper, share_of(report, method, task) - paper);
+        sheet_members(&sheet, report, &row);
+        sheet_numbers(&sheet, generated, reference);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-static void table_speeds(Json *list, Report *report)
+// Goes to the next task of the course that the method flew, from {0, -1} on. False after the last.
+static bool next_flown(FacetCourseTask *task, JsonRef *row, const Report *report,
+                       const char *method)
+{
+    const FacetCourse *course = report->race->course;
+    do {
+        if (++task->opening >= course->opening_count) task->track++, task->opening = 0;
+        if (task->track >= course->track_count) return false;
+        *row = task_entry(report, method, *task);
+    } while (!row->node);
+    return true;
+}
+
+static void table_speeds(SheetSink *sink, Report *report)
 {
     const SheetHead head = {"speeds", "passage", "Speed of the plans by gate size",
-                            "Mean over the keypoints and seeds, beside the reference that the "
-                            "expert flies. Wider gates should give faster plans."};
-    const char *method = main_eval_method(report);
+                            .note =
+                                "Mean over the keypoints and seeds, beside the reference that the "
+                                "expert flies. Wider gates should give faster plans."};
     const FacetCourse *course = report->race->course;
-    if (!method) {
-        sheet_missing(list, head, no_eval);
-        return;
+    FacetCourseTask task = {0, -1};
+    JsonRef row;
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head)) return;
+    sheet_columns(&sheet, TEXT("Track", "track"), TEXT("Size", "size"),
+                  NUMBER("Plan", "plan", 2, .unit = "m/s"),
+                  NUMBER("Reference", "ref", 2, .unit = "m/s"),
+                  NUMBER("Difference", "difference", 2, .unit = "m/s"),
+                  NUMBER("Paper's reference", "paper's ref", 1, .unit = "m/s"));
+    while (next_flown(&task, &row, report, main_eval_method(report))) {
+        const char *track = course->tracks[task.track].name;
+        const char *size = course->openings[task.opening].name;
+        double paper = paper_speed(track, size);
+        sheet_group(&sheet, track);
+        sheet_row(&sheet, facet_course_is_held_out(course, task), SHEET_BOTH);
+        sheet_text(&sheet, "%s", track);
+        sheet_text(&sheet, "%s", size);
+        sheet_compared(&sheet, input_number(report, &row, "speed_generated"),
+                       input_number(report, &row, "speed_reference"));
+        sheet_number(&sheet, paper > 0.0 ? paper : nan(""));
     }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    sheet_text_column(&sheet, "Track");
-    sheet_text_column(&sheet, "Size");
-    sheet_number_column(&sheet, "Plan (m/s)", 2);
-    sheet_number_column(&sheet, "Reference (m/s)", 2);
-    sheet_number_column(&sheet, "Difference (m/s)", 2);
-    sheet_number_column(&sheet, "Paper's reference (m/s)", 1);
-    for (int t = 0; t < course->track_count; t++)
-        for (int o = 0; o < course->opening_count; o++) {
-            FacetCourseTask task = {t, o};
-            JsonRef row = task_entry(report, method, task);
-            if (!row.node) continue;
-            double plan = input_number(report, &row, "speed_generated");
-            double reference = input_number(report, &row, "speed_reference");
-            double paper = paper_speed(course->tracks[t].name, course->openings[o].name);
-            sheet_row(&sheet, facet_course_is_held_out(course, task));
-            sheet_text(&sheet, "%s", course->tracks[t].name);
-            sheet_text(&sheet, "%s", course->openings[o].name);
-            sheet_number(&sheet, plan);
-            sheet_number(&sheet, reference);
-            sheet_number(&sheet, plan - reference);
-            sheet_number(&sheet, paper > 0.0 ? paper : nan(""));
-        }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-static void table_tracks(Json *list, Report *report)
+static void table_tracks(SheetSink *sink, Report *report)
 {
     const SheetHead head = {"tracks", "passage", "Gates passed by track and gate size",
-                            "First seed, the paper's factored policy beside it."};
-    const char *method = main_eval_method(report);
+                            "First seed, the paper's factored policy beside it.", .starred = true};
     const FacetCourse *course = report->race->course;
-    if (!method) {
-        sheet_missing(list, head, no_eval);
-        return;
+    const char *method = main_eval_method(report);
+    FacetCourseTask task = {0, -1};
+    JsonRef row;
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head)) return;
+    sheet_columns(&sheet, TASK_COLUMN, TEXT("Split", NULL), NUMBER("Passed", "passed", 0),
+                  NUMBER("Gates", "gates", 0, .key = "gates"), NUMBER("Paper", "paper", 0),
+                  NUMBER("Difference", "difference", 0),
+                  NUMBER("All seeds", "all seeds", 1, .unit = "%"),
+                  NUMBER("Std", "std", 1, .unit = "%"));
+    while (next_flown(&task, &row, report, method)) {
+        double passed = input_number(report, &row, "passed");
+        double paper =
+            paper_passed(course->tracks[task.track].name, course->openings[task.opening].name);
+        if (paper < 0.0) paper = nan("");
+        sheet_group(&sheet, course->tracks[task.track].name);
+        task_row(&sheet, report, task);
+        sheet_text(&sheet, "%s", facet_course_is_held_out(course, task) ? "held out" : "training");
+        sheet_number(&sheet, passed);
+        sheet_members(&sheet, report, &row);
+        sheet_numbers(&sheet, paper, passed - paper, share_of(report, method, task),
+                      100.0 * input_number(report, &row, "share_std"));
     }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    sheet_text_column(&sheet, "Task");
-    sheet_text_column(&sheet, "Split");
-    sheet_number_column(&sheet, "Passed", 0);
-    sheet_number_column(&sheet, "Gates", 0);
-    sheet_number_column(&sheet, "Paper", 0);
-    sheet_number_column(&sheet, "Difference", 0);
-    sheet_number_column(&sheet, "All seeds (%)", 1);
-    sheet_number_column(&sheet, "Std (%)", 1);
-    for (int t = 0; t < course->track_count; t++)
-        for (int o = 0; o < course->opening_count; o++) {
-            FacetCourseTask task = {t, o};
-            JsonRef row = task_entry(report, method, task);
-            char name[REPORT_TASK_NAME];
-            if (!row.node) continue;
-            double passed = input_number(report, &row, "passed");
-            double paper = paper_passed(course->tracks[t].name, course->openings[o].name);
-            if (paper < 0.0) paper = nan("");
-            bool held_out = facet_course_is_held_out(course, task);
-            report_task_name(name, report, task);
-            sheet_row(&sheet, held_out);
-            sheet_text(&sheet, "%s", name);
-            sheet_text(&sheet, "%s", held_out ? "held out" : "training");
-            sheet_number(&sheet, passed);
-            sheet_number(&sheet, input_number(report, &row, "gates"));
-            sheet_number(&sheet, paper);
-            sheet_number(&sheet, passed - paper);
-            sheet_number(&sheet, share_of(report, method, task));
-            sheet_number(&sheet, 100.0 * input_number(report, &row, "share_std"));
-        }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-void tables_eval(Json *list, Report *report)
+void tables_eval(SheetSink *sink, Report *report)
 {
-    table_passage(list, report);
-    table_held_out(list, report);
-    table_seeds(list, report);
-    table_tracks(list, report);
-    table_speeds(list, report);
+    table_passage(sink, report);
+    table_held_out(sink, report);
+    table_seeds(sink, report);
+    table_tracks(sink, report);
+    table_speeds(sink, report);
 }
 
 // ---- Inference ----------------------------------------------------------------------------------
 
-static void table_inference(Json *list, Report *report)
+static void table_inference(SheetSink *sink, Report *report)
 {
-    const SheetHead head = {"inference", "sampling", "Composed and joint inference",
-                            "The same network, its factors added up or shown at once. First seed; "
-                            "error is the mean distance from the expert's path."};
+    const SheetHead head = {
+        "inference", "sampling", "Composed and joint inference",
+        .note = "The same network, its factors added up or shown at once. First seed; "
+                "error is the mean distance from the expert's path."};
     static const char *const shown[] = {"factored_joint", "factored_composed", "ours_joint",
                                         "ours_composed"};
-    if (!main_eval_method(report)) {
-        sheet_missing(list, head, no_eval);
-        return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    sheet_text_column(&sheet, "Inference");
-    sheet_number_column(&sheet, "Gates", 0);
-    sheet_number_column(&sheet, "Paper, gates", 0);
-    sheet_number_column(&sheet, "Difference", 0);
-    sheet_number_column(&sheet, "Rate (%)", 1);
-    sheet_number_column(&sheet, "Error (m)", 3);
-    sheet_number_column(&sheet, "Paper, error (m)", 2);
-    sheet_number_column(&sheet, "Difference (m)", 3);
-    for (int i = 0; i < 4; i++) {
+    Sheet sheet;
+    if (!begin(&sheet, sink, report, head)) return;
+    sheet_columns(&sheet, TEXT("Inference", NULL), TEXT(NULL, "inference"),
+                  NUMBER("Gates", "gates", 0), NUMBER("Paper, gates", "paper", 0),
+                  NUMBER("Difference", NULL, 0), NUMBER("Rate", "rate", 1, .unit = "%"),
+                  NUMBER("Error", "error", 3, .unit = "m"),
+                  NUMBER("Paper, error", "paper", 2, .unit = "m"),
+                  NUMBER("Difference", "difference", 3, .unit = "m"));
+    for (int i = 0; i < SHEET_COUNT(shown); i++) {
         const ReportMethod *method = &report_methods[report_method(shown[i])];
         JsonRef entry = method_entry(report, method->id);
         if (!entry.node) continue;
         Tally all = tally_read(report, &entry, "all");
-        double error = input_number(report, &entry, "error_m");
-        sheet_row(&sheet, false);
-        sheet_text(&sheet, "%s", method->name);
+        method_row(&sheet, method);
         tally_cell(&sheet, all);
         paper_cells(&sheet, all, paper_totals(method->paper).all);
         sheet_number(&sheet, rate(all));
-        sheet_number(&sheet, error);
-        sheet_number(&sheet, paper_error(method->paper));
-        sheet_number(&sheet, error - paper_error(method->paper));
+        sheet_compared(&sheet, input_number(report, &entry, "error_m"), paper_error(method->paper));
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-static void compared(Sheet *sheet, double ours, double paper)
-{
-    sheet_number(sheet, ours);
-    sheet_number(sheet, paper);
-    sheet_number(sheet, ours - paper);
-}
-
-static void table_sweep(Json *list, Report *report)
+static void table_sweep(SheetSink *sink, Report *report)
 {
     const SheetHead head = {"ddim-sweep", "sampling", "Denoising steps",
-                            "Share of gates passed with N DDIM steps, in %, first seed."};
+                            .note = "Share of gates passed with N DDIM steps, in %, first seed."};
     JsonRef root = input_root(report, INPUT_EVAL), sweep = input_member(&root, "ddim_sweep");
-    if (input_length(&sweep) == 0) {
-        sheet_missing(list, head,
-                      "There is no sweep over denoising steps: run facet eval --json "
-                      "FILE, without --no-sweep.");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_EVAL),
+                     input_length(&sweep) > 0
+                         ? NULL
+                         : "There is no sweep over denoising steps: run facet eval --json FILE, "
+                           "without --no-sweep."))
         return;
-    }
-    Sheet sheet = sheet_begin(head, input_origin(report, INPUT_EVAL));
-    static const char *const names[] = {"Composed",
-                                        "Paper",
-                                        "Difference",
-                                        "Composed, held out",
-                                        "Paper, held out",
-                                        "Difference, held out",
-                                        "Joint",
-                                        "Paper, joint",
-                                        "Difference, joint"};
-    sheet_number_column(&sheet, "N", 0);
-    for (int i = 0; i < 9; i++) sheet_number_column(&sheet, names[i], 1);
+    sheet_columns(&sheet, NUMBER("N", "N", 0), NUMBER("Composed", "composed", 1),
+                  NUMBER("Paper", "paper", 1), NUMBER("Difference", NULL, 1),
+                  NUMBER("Composed, held out", "held out", 1),
+                  NUMBER("Paper, held out", "paper", 1), NUMBER("Difference, held out", NULL, 1),
+                  NUMBER("Joint", "joint", 1), NUMBER("Paper, joint", "paper", 1),
+                  NUMBER("Difference, joint", NULL, 1));
     for (int i = 0; i < input_length(&sweep); i++) {
         JsonRef row = input_element(&sweep, i);
         JsonRef composed = input_member(&row, "composed"), joint = input_member(&row, "joint");
@@ -421,18 +397,19 @@ static void table_sweep(Json *list, Report *report)
         PaperSweep paper = {0, nan(""), nan(""), nan("")};
         for (int k = 0; k < PAPER_SWEEP_ROWS; k++)
             if (paper_sweep[k].steps == steps) paper = paper_sweep[k];
-        sheet_row(&sheet, false);
+        sheet_row(&sheet, false, SHEET_BOTH);
         sheet_number(&sheet, steps);
-        compared(&sheet, rate(tally_read(report, &composed, "all")), 100.0 * paper.composed_all);
-        compared(&sheet, rate(tally_read(report, &composed, "held_out")),
-                 100.0 * paper.composed_held_out);
-        compared(&sheet, rate(tally_read(report, &joint, "all")), 100.0 * paper.joint_all);
+        sheet_compared(&sheet, rate(tally_read(report, &composed, "all")),
+                       100.0 * paper.composed_all);
+        sheet_compared(&sheet, rate(tally_read(report, &composed, "held_out")),
+                       100.0 * paper.composed_held_out);
+        sheet_compared(&sheet, rate(tally_read(report, &joint, "all")), 100.0 * paper.joint_all);
     }
-    sheet_end(list, &sheet);
+    sheet_end(&sheet);
 }
 
-void tables_sampling(Json *list, Report *report)
+void tables_sampling(SheetSink *sink, Report *report)
 {
-    table_inference(list, report);
-    table_sweep(list, report);
+    table_inference(sink, report);
+    table_sweep(sink, report);
 }

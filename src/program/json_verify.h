@@ -1,6 +1,6 @@
-// Table and JSON of verification before flight.
-#ifndef FACET_CLI_SHOW_VERIFY_H
-#define FACET_CLI_SHOW_VERIFY_H
+// JSON of verification before flight.
+#ifndef FACET_CLI_JSON_VERIFY_H
+#define FACET_CLI_JSON_VERIFY_H
 
 #include "base/json.h"
 
@@ -13,10 +13,6 @@ typedef struct VerifiedFlights {
     FacetVerifyReport *reports;      // [count]
     FacetVerifyOptions options;
 } VerifiedFlights;
-
-// A row a task with the raw plan's numbers beside the verified one's, a line for every gate that
-// slowing does not cure, and the totals of both.
-void show_verified(const FacetRace *race, const VerifiedFlights *flights);
 
 // The verified flights as json_from_results has them, with the raw ones under "raw" and what
 // verification did under "verification".

@@ -1,6 +1,6 @@
-// Tables and JSON of `facet eval`: the paper's tables with ours beside them.
-#ifndef FACET_CLI_SHOW_EVAL_H
-#define FACET_CLI_SHOW_EVAL_H
+// JSON of `facet eval`.
+#ifndef FACET_CLI_JSON_EVAL_H
+#define FACET_CLI_JSON_EVAL_H
 
 #include "base/json.h"
 #include "race/eval.h"
@@ -9,9 +9,7 @@ enum { EVAL_ROWS_MAX = 16, EVAL_SWEEP_MAX = 16 };
 
 // One row of the comparison: a method with its way of inference.
 typedef struct EvalRow {
-    char key[32];          // "factored_composed", as in the JSON
-    char name[48];         // for a person
-    const char *paper_key; // of paper_totals
+    const char *key; // "factored_composed"
     EvalRun run;
 } EvalRow;
 
@@ -30,13 +28,6 @@ typedef struct Evaluation {
     EvalSweepRow sweep[EVAL_SWEEP_MAX];
 } Evaluation;
 
-// The row of this key, or NULL.
-const EvalRow *eval_row(const Evaluation *evaluation, const char *key);
-
-// The row that stands for Facet's factored policy: ours, or the paper's loss.
-const EvalRow *eval_main_row(const Evaluation *evaluation);
-
-void show_evaluation(const FacetRace *race, const Evaluation *evaluation);
 Json *json_from_evaluation(const FacetRace *race, const Evaluation *evaluation);
 
 #endif

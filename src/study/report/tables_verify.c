@@ -1,0 +1,119 @@
+// The tables of verification before flight.
+#include "report/tables.h"
+
+#include <math.h>
+
+static void table_verified(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"verify", "certificates", "Verification before flight",
+                            "The plan is simulated before it is flown and slowed around the gates "
+                            "it would miss; the raw plan's gates stand beside it.",
+                            .starred = true};
+    JsonRef tasks = input_member(root, "tasks"), notes = input_member(root, "verification");
+    JsonRef raw = input_member(root, "raw"), before = input_member(&raw, "tasks");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_VERIFY),
+                     input_length(&tasks) > 0
+                         ? NULL
+                         : "Nothing was verified before flight: run facet fly --verify --json "
+                           "FILE, then facet report --verify FILE."))
+        return;
+    sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0, .key = "gates"),
+                  NUMBER("Raw", "raw", 0), NUMBER("Verified", "verif.", 0),
+                  NUMBER("Difference", NULL, 0), NUMBER("Raw", "raw", 2, .unit = "m/s"),
+                  NUMBER("Verified", "verif.", 2, .key = "speed_flown", .unit = "m/s"),
+                  NUMBER(NULL, "raw", 1, .unit = "s"),
+                  NUMBER(NULL, "verif.", 1, .key = "duration", .unit = "s"),
+                  NUMBER("Slowest share", "slowest", 2,
+                         .meaning = "the least share of its speed that a keypoint keeps"),
+                  NUMBER(NULL, "plans", 0,
+                         .meaning = "looked at, with the seeds that follow, until one kept the "
+                                    "margin"));
+    for (int i = 0; i < input_length(&tasks); i++) {
+        JsonRef task = input_element(&tasks, i), unchanged = input_same_task(&before, &task);
+        JsonRef note = input_same_task(&notes, &task);
+        double passed = input_number(report, &task, "passed");
+        double passed_raw = input_number(report, &unchanged, "passed");
+        sheet_group(&sheet, input_text(&task, "track"));
+        sheet_task(&sheet, &task, SHEET_BOTH);
+        sheet_members(&sheet, report, &task);
+        sheet_numbers(&sheet, passed_raw, passed, passed - passed_raw,
+                      input_number(report, &unchanged, "speed_flown"));
+        sheet_members(&sheet, report, &task);
+        sheet_number(&sheet, input_number(report, &unchanged, "duration"));
+        sheet_members(&sheet, report, &task);
+        sheet_numbers(&sheet, input_number(report, &note, "slowest_factor"),
+                      input_number(report, &note, "tries"));
+    }
+    sheet_end(&sheet);
+}
+
+// The gates that slowing does not bring within their margin.
+static void table_blocked(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"blocked", "certificates", "What slowing does not cure",
+                            .place = SHEET_TERMINAL};
+    JsonRef notes = input_member(root, "verification");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_VERIFY), NULL)) return;
+    sheet_columns(&sheet, TASK_COLUMN, TEXT("Gate", "gate", .key = "gate"),
+                  NUMBER("Misses by", "misses by", 3, .key = "miss", .unit = "m"),
+                  NUMBER("Even at", "even at", 2, .key = "speed", .unit = "m/s"),
+                  NUMBER("Its path by", "its path by", 3, .key = "path_miss", .unit = "m"));
+    for (int i = 0; i < input_length(&notes); i++) {
+        JsonRef note = input_element(&notes, i), blocked = input_member(&note, "blocked");
+        for (int k = 0; k < input_length(&blocked); k++) {
+            JsonRef block = input_element(&blocked, k);
+            sheet_task(&sheet, &note, SHEET_BOTH);
+            sheet_members(&sheet, report, &block);
+        }
+        if (input_number(report, &note, "rounds") > 0.0) continue;
+        sheet_task(&sheet, &note, SHEET_BOTH);
+        sheet_text(&sheet, "nothing can fly this plan");
+        sheet_numbers(&sheet, NAN, NAN, NAN);
+    }
+    sheet_end(&sheet);
+}
+
+static void table_totals(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    JsonRef raw = input_member(root, "raw"), before = input_member(&raw, "totals");
+    JsonRef totals = input_member(root, "totals"), notes = input_member(root, "verification");
+    const struct {
+        const char *name, *key, *all;
+    } rows[] = {{"gates", "all.passed", "all.gates"},
+                {"gates, training", "training.passed", "training.gates"},
+                {"gates, held out", "held_out.passed", "held_out.gates"},
+                {"crashes", "crashes", NULL}};
+    char note[160];
+    snprintf(note, sizeof note,
+             "A task keeps its margin when %.0f %% of every half-width stay free in still air.",
+             100.0 * input_number(report, root, "margin"));
+    const SheetHead head = {"verified-totals", "certificates", "Totals", note,
+                            .place = SHEET_TERMINAL};
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_VERIFY), NULL)) return;
+    sheet_columns(&sheet, TEXT("Of", "total"), NUMBER("Raw", "raw", 0),
+                  NUMBER("Verified", "verified", 0), NUMBER("All", "of", 0));
+    for (int i = 0; i < SHEET_COUNT(rows); i++) {
+        double all = rows[i].all ? input_at(report, &totals, rows[i].all) : input_length(&notes);
+        if (!(all > 0.0)) continue;
+        sheet_row(&sheet, false, SHEET_BOTH);
+        sheet_text(&sheet, "%s", rows[i].name);
+        sheet_numbers(&sheet, input_at(report, &before, rows[i].key),
+                      input_at(report, &totals, rows[i].key), all);
+    }
+    sheet_row(&sheet, false, SHEET_BOTH);
+    sheet_text(&sheet, "tasks with their margin");
+    sheet_numbers(&sheet, NAN, input_count(&notes, "within_margin"), input_length(&notes));
+    sheet_end(&sheet);
+}
+
+void tables_verify(SheetSink *sink, Report *report)
+{
+    JsonRef root = input_root(report, INPUT_VERIFY);
+    table_verified(sink, report, &root);
+    if (!root.node) return;
+    table_blocked(sink, report, &root);
+    table_totals(sink, report, &root);
+}
