@@ -405,6 +405,7 @@ static void table_diagnostics(SheetSink *sink, Report *report, const JsonRef *ro
 static void table_ratios(SheetSink *sink, Report *report, const double mean[SPREADS])
 {
     static const int pairs[][2] = {{1, 2}, {0, 1}, {0, 2}};
+    const double paper[] = {paper_ratios.l1_l2, paper_ratios.eps_l1, paper_ratios.eps_l2};
     Sheet sheet;
     const SheetHead head = {"ratios", .title = "Ratios of the means", .place = SHEET_TERMINAL};
     if (!begin(&sheet, sink, report, head, true)) return;
@@ -414,9 +415,7 @@ static void table_ratios(SheetSink *sink, Report *report, const double mean[SPRE
         int over = pairs[i][0], under = pairs[i][1];
         sheet_row(&sheet, false, SHEET_BOTH);
         sheet_text(&sheet, "(%s) / (%s)", spreads[over].name, spreads[under].name);
-        sheet_numbers(&sheet, mean[over] / mean[under],
-                      paper_spread(spreads[over].paper).mean /
-                          paper_spread(spreads[under].paper).mean);
+        sheet_numbers(&sheet, mean[over] / mean[under], paper[i]);
     }
     sheet_end(&sheet);
 }
