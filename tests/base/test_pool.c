@@ -166,9 +166,85 @@ static void the_lowest_failure_is_the_result(void **state)
     }
 }
 
+// ---- Hand-over ----------------------------------------------------------------------------------
+
+typedef struct Turns {
+    int count;
+    atomic_int taken[8];
+} Turns;
+
+static void take_turn(void *context, int index, int worker)
+{
+    (void)worker;
+    Turns *turns = context;
+    atomic_fetch_add(&turns->taken[index], 1);
+}
+
+// Loops that follow each other at once, so that workers come early, late and not at all: every
+// index of each is taken once, and none of another.
+static void loops_follow_each_other(void **state)
+{
+    (void)state;
+    const int threads[] = {1, 2, 3, 8};
+    for (int n = 0; n < 4; n++) {
+        FacetPool *pool;
+        assert_ok(facet_pool_create(&pool, threads[n]));
+        for (int loop = 0; loop < 20000; loop++) {
+            Turns turns = {.count = 1 + loop % 8};
+            pool_for(pool, turns.count, take_turn, &turns);
+            for (int i = 0; i < 8; i++)
+                assert_int_equal(atomic_load(&turns.taken[i]), i < turns.count);
+        }
+        facet_pool_destroy(pool);
+    }
+}
+
+static double processor_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void an_idle_pool_uses_no_processor(void **state)
+{
+    (void)state;
+    FacetPool *pool;
+    Turns turns = {.count = 8};
+    assert_ok(facet_pool_create(&pool, 2));
+    pool_for(pool, turns.count, take_turn, &turns);
+    double before = processor_seconds();
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    assert_less(processor_seconds() - before, 0.05);
+    facet_pool_destroy(pool);
+}
+
+static void sleep_turn(void *context, int index, int worker)
+{
+    take_turn(context, index, worker);
+    if (index > 0) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
+// A caller that is done first sleeps until the others are.
+static void waiting_uses_no_processor(void **state)
+{
+    (void)state;
+    FacetPool *pool;
+    Turns turns = {.count = 3};
+    assert_ok(facet_pool_create(&pool, 2));
+    double before = processor_seconds();
+    pool_for(pool, turns.count, sleep_turn, &turns);
+    assert_less(processor_seconds() - before, 0.05);
+    for (int i = 0; i < 3; i++) assert_int_equal(atomic_load(&turns.taken[i]), 1);
+    facet_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_follow_each_other),
+        cmocka_unit_test(an_idle_pool_uses_no_processor),
+        cmocka_unit_test(waiting_uses_no_processor),
         cmocka_unit_test(the_lowest_failure_is_the_result),
         cmocka_unit_test(every_index_exactly_once),
         cmocka_unit_test(many_loops_in_a_row),
