@@ -14,7 +14,7 @@
 #define TOLERANCE 2e-4
 #endif
 
-enum { MAX = 16000 };
+enum { MAX = 32000 };
 
 static Real a[MAX], b[MAX], c[MAX], r[MAX], packed[MAX];
 

@@ -4,7 +4,7 @@
 #include "reference.h"
 #include "train/image_layers_backward.h"
 
-enum { H = 7, W = 6, MAX = 4096 };
+enum { H = 7, W = 6, MAX = 8192 };
 
 static Real x[MAX], dx[MAX], y[MAX], dy[MAX], w[MAX], dw[MAX], bordered[MAX], packed[MAX];
 

@@ -39,7 +39,9 @@ tile(Real *c, int ldc, const Real *a, int lda, const Real *panel, int k, bool ac
     for (int p = 0; p < k; p++) {
         Vector b0 = *(const Unaligned *)(panel + (size_t)p * PANEL);
         Vector b1 = *(const Unaligned *)(panel + (size_t)p * PANEL + LANES);
-#pragma GCC unroll 6
+        __builtin_prefetch(panel + ((size_t)p + PREFETCH) * PANEL, 0, 2);
+        __builtin_prefetch(panel + ((size_t)p + PREFETCH) * PANEL + LANES, 0, 2);
+#pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
             Real x = a[(size_t)i * lda + p];
             sum[i][0] += x * b0;

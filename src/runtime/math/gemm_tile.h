@@ -9,34 +9,52 @@
 
 #include "math/real.h"
 
-typedef Real Vector __attribute__((vector_size(32)));
-typedef Real Unaligned __attribute__((vector_size(32), aligned(sizeof(Real)), may_alias));
+// 16 registers of 32 bytes hold six rows of two vectors, 32 of 64 bytes twelve.
+#ifdef __AVX512F__
+enum { VECTOR_BYTES = 64, TILE = 12 };
+#else
+enum { VECTOR_BYTES = 32, TILE = 6 };
+#endif
 
-enum { LANES = 32 / sizeof(Real), PANEL = 2 * LANES, TILE = 6, K_BLOCK = 1024 / sizeof(Real) };
+typedef Real Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef Real Unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Real)), may_alias));
+
+enum {
+    LANES = VECTOR_BYTES / sizeof(Real),
+    PANEL = 2 * LANES,
+    K_BLOCK = 1024 / sizeof(Real),
+    PREFETCH = 64, // rows of a panel that are asked for ahead of their use
+};
 
 static inline int panels(int n) { return (n + PANEL - 1) / PANEL; }
 
 // Calls CALL(rows) with the number of rows, 1 to TILE, as a constant, so that a tile stays in
 // registers.
+#define TILE_CASE(count, CALL)                                                                     \
+    case count:                                                                                    \
+        CALL(count);                                                                               \
+        break;
 #define TILE_ROWS(rows, CALL)                                                                      \
     switch (rows) {                                                                                \
-    case 1:                                                                                        \
-        CALL(1);                                                                                   \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        CALL(2);                                                                                   \
-        break;                                                                                     \
-    case 3:                                                                                        \
-        CALL(3);                                                                                   \
-        break;                                                                                     \
-    case 4:                                                                                        \
-        CALL(4);                                                                                   \
-        break;                                                                                     \
-    case 5:                                                                                        \
-        CALL(5);                                                                                   \
-        break;                                                                                     \
+        TILE_CASE(1, CALL)                                                                         \
+        TILE_CASE(2, CALL)                                                                         \
+        TILE_CASE(3, CALL)                                                                         \
+        TILE_CASE(4, CALL)                                                                         \
+        TILE_CASE(5, CALL)                                                                         \
+        TILE_MORE(CALL)                                                                            \
     default:                                                                                       \
         CALL(TILE);                                                                                \
     }
+#ifdef __AVX512F__
+#define TILE_MORE(CALL)                                                                            \
+    TILE_CASE(6, CALL)                                                                             \
+    TILE_CASE(7, CALL)                                                                             \
+    TILE_CASE(8, CALL)                                                                             \
+    TILE_CASE(9, CALL)                                                                             \
+    TILE_CASE(10, CALL)                                                                            \
+    TILE_CASE(11, CALL)
+#else
+#define TILE_MORE(CALL)
+#endif
 
 #endif

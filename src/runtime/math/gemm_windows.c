@@ -22,7 +22,7 @@ TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, c
             Vector b0 = *(const Unaligned *)panel;
             Vector b1 = *(const Unaligned *)(panel + LANES);
             panel += PANEL;
-#pragma GCC unroll 6
+#pragma GCC unroll 12
             for (int i = 0; i < rows; i++) {
                 Real x = from[i][p];
                 sum[i][0] += x * b0;
@@ -85,35 +85,45 @@ void gemm_windows(Real *c, const int *c_at, const Real *a, const int *a_at, int 
     }
 }
 
-// c [height][PANEL] += sum over the grid; height is a constant at every call.
+// c [height][vectors] += sum over the grid; height and vectors are constants at every call.
 TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                               WindowGrid b_grid, int rows, int columns, int height)
+                               WindowGrid b_grid, int rows, int columns, int height, int vectors)
 {
     Vector sum[TILE][2];
     for (int i = 0; i < height; i++)
-        for (int j = 0; j < 2; j++)
+        for (int j = 0; j < vectors; j++)
             sum[i][j] = *(const Unaligned *)(c + (size_t)i * ldc + j * LANES);
     for (int y = 0; y < rows; y++) {
         const Real *x = a + (ptrdiff_t)y * a_grid.row_step, *d = b + (ptrdiff_t)y * b_grid.row_step;
         for (int p = 0; p < columns; p++) {
-            Vector b0 = *(const Unaligned *)d, b1 = *(const Unaligned *)(d + LANES);
-#pragma GCC unroll 6
+            Vector b0 = *(const Unaligned *)d, b1 = b0;
+            if (vectors > 1) b1 = *(const Unaligned *)(d + LANES);
+#pragma GCC unroll 12
             for (int i = 0; i < height; i++) {
                 sum[i][0] += x[i] * b0;
-                sum[i][1] += x[i] * b1;
+                if (vectors > 1) sum[i][1] += x[i] * b1;
             }
             x += a_grid.column_step;
             d += b_grid.column_step;
         }
     }
     for (int i = 0; i < height; i++)
-        for (int j = 0; j < 2; j++) *(Unaligned *)(c + (size_t)i * ldc + j * LANES) = sum[i][j];
+        for (int j = 0; j < vectors; j++)
+            *(Unaligned *)(c + (size_t)i * ldc + j * LANES) = sum[i][j];
 }
 
 static void gradient_rows(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
                           WindowGrid b_grid, int rows, int columns, int height)
 {
-#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count)
+#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count, 2)
+    TILE_ROWS(height, CALL)
+#undef CALL
+}
+
+static void gradient_half(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
+                          WindowGrid b_grid, int rows, int columns, int height)
+{
+#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count, 1)
     TILE_ROWS(height, CALL)
 #undef CALL
 }
@@ -122,6 +132,10 @@ static void gradient_rows(Real *c, int ldc, const Real *a, WindowGrid a_grid, co
 static void gradient_narrow(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
                             WindowGrid b_grid, int rows, int columns, int height, int width)
 {
+    if (width >= LANES) {
+        gradient_half(c, ldc, a, a_grid, b, b_grid, rows, columns, height);
+        c += LANES, b += LANES, width -= LANES;
+    }
     for (int y = 0; y < rows; y++)
         for (int p = 0; p < columns; p++) {
             const Real *x = a + (ptrdiff_t)y * a_grid.row_step + (ptrdiff_t)p * a_grid.column_step;
