@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     must(facet_pool_create(&pool, threads));
     threads = facet_pool_threads(pool);
     must(score_net_create(&net, shape));
-    must(sampler_create(&sampler, net, 1));
+    must(sampler_create(&sampler, net, 1, threads));
     must(score_jacobian_create(&jacobian, net, BRANCHES, threads));
     int size = shape.horizon * shape.dim, directions = BRANCHES * size;
     must(score_tangent_create(&tangent, net, BRANCHES, directions));

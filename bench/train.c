@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 
     Sampler *sampler;
     static SamplerPlan plan;
-    must(sampler_create(&sampler, net, 1));
+    must(sampler_create(&sampler, net, 1, threads));
     must(sampler_plan(
         &plan, &schedule,
         (SamplerConfig){.steps = STEPS, .spacing = SPACING_EVEN, .prediction = PREDICT_V}));

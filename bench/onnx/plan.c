@@ -97,7 +97,7 @@ static void print_case(const FacetPolicy *policy, FacetFactorTask task, const ui
             z[r * c->factors + f] = f == r - 1 ? task.value[f] : FACET_FACTOR_NULL;
     }
     ScoreWork *work;
-    must(score_work_create(&work, policy->net, rows));
+    must(score_work_create(&work, policy->net, rows, facet_pool_threads(pool)));
     score_load(work, policy->params[0], pool);
     score_forward(out, work, x, t, z, context, rows, pool);
     score_work_free(work);

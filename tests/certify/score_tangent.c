@@ -79,7 +79,6 @@ static void tangent_shard(void *context, int s, int worker)
     int time = c->horizon, channels = c->channels, dim = c->dim;
     int left = pass->directions - s * TANGENT_SHARD;
     int n = left < TANGENT_SHARD ? left : TANGENT_SHARD;
-    int inner = (int)seq_rows(n, time) - 1;
     size_t base = (size_t)s * seq_rows(TANGENT_SHARD, time);
     size_t dense = (size_t)s * TANGENT_SHARD * time * dim;
     Real *x = k->x + base * dim, *out = k->out + base * dim;
@@ -91,9 +90,9 @@ static void tangent_shard(void *context, int s, int worker)
     seq_pack(x, pass->tx + dense, n, time, dim);
     conv1d_tangent(stream, x, params + net->in_weight, n, time, dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
-        conv1d_rows(conv, stream, w->pack[u], 1, inner, channels, channels, false);
+        conv1d_tangent(conv, stream, params + net->units[u].weight, n, time, channels, channels);
         score_unit_tangent(mid, conv, linear, u, NULL, row_of, n, all);
-        conv1d_rows(conv, mid, w->pack[u + 1], 1, inner, channels, channels, false);
+        conv1d_tangent(conv, mid, params + net->units[u + 1].weight, n, time, channels, channels);
         score_unit_tangent(stream, conv, linear, u + 1, stream, row_of, n, all);
     }
     score_unit_tangent(mid, stream, linear, 2 * c->blocks, NULL, row_of, n, all);

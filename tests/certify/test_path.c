@@ -27,7 +27,7 @@ static void setup(Fixture *f, double clip, int threads)
     f->z[0] = f->task.value[0], f->z[1] = f->task.value[1];
     assert_ok(facet_pool_create(&f->pool, threads));
     assert_ok(path_tracer_create(&f->tracer, f->policy, STEPS, f->pool));
-    assert_ok(sampler_create(&f->sampler, f->policy->net, 1));
+    assert_ok(sampler_create(&f->sampler, f->policy->net, 1, 8));
     size_t size = f->policy->net->table.size;
     f->params = calloc(size, sizeof *f->params);
     assert_non_null(f->params);

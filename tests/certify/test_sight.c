@@ -55,7 +55,7 @@ static void begin_double(Double *d, const Fixture *f)
 {
     const FacetPolicy *policy = f->policy;
     size_t size = policy->net->table.size;
-    assert_ok(sampler_create(&d->sampler, policy->net, 1));
+    assert_ok(sampler_create(&d->sampler, policy->net, 1, 8));
     d->params = calloc(size, sizeof *d->params);
     assert_non_null(d->params);
     for (size_t i = 0; i < size; i++) d->params[i] = (double)policy->params[0][i];

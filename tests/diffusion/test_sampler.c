@@ -31,7 +31,7 @@ static void setup_with(Fixture *f, int factors, int threads, int context)
                                    .context = context};
     assert_ok(score_net_create(&f->net, config));
     assert_ok(facet_pool_create(&f->pool, threads));
-    assert_ok(sampler_create(&f->sampler, f->net, PLANS));
+    assert_ok(sampler_create(&f->sampler, f->net, PLANS, 8));
     assert_ok(schedule_cosine(&f->schedule, 50));
     f->params = calloc(f->net->table.size, sizeof *f->params);
     assert_non_null(f->params);

@@ -38,7 +38,7 @@ static void predict(Case *c, const FacetPolicy *policy, int network)
     FacetPool *pool;
     ScoreWork *work;
     assert_ok(facet_pool_create(&pool, 1));
-    assert_ok(score_work_create(&work, policy->net, ROWS));
+    assert_ok(score_work_create(&work, policy->net, ROWS, 8));
     score_load(work, policy->params[network], pool);
     score_forward(c->prediction, work, c->x, t, z, c->context, ROWS, pool);
     score_work_free(work);

@@ -149,10 +149,10 @@ static void check(Golden golden, uint64_t (*hash)(const char *path), const char 
 static void plans(void **state)
 {
     (void)state;
-    check((Golden){0x49c580f37f3d587c, 0x179edb26ef012fb5}, json_hash, "plans.json",
+    check((Golden){0xbeb532b9a6601b47, 0x2dafee2a11aed337}, json_hash, "plans.json",
           "sample --policy " TEST_SOURCE "/models/race-factored.safetensors --task race1/wide "
           "--steps 6 --count 2 --json @/plans.json");
-    check((Golden){0xeaf0aff1631c1ab4, 0x0c26c246c76d72e6}, json_hash, "joint.json",
+    check((Golden){0x9736fb37bb817804, 0xe1d804c839323a8d}, json_hash, "joint.json",
           "sample --policy " TEST_SOURCE "/models/race-factored.safetensors --task race2/narrow "
           "--steps 5 --mode joint --sampler dpmpp --json @/joint.json");
 }
@@ -162,7 +162,7 @@ static void flights(void **state)
     (void)state;
     check((Golden){0xc004cb446783d033, 0xc004cb446783d033}, json_hash, "expert.json",
           "fly --expert --courses " SMALL_COURSE " --gusts 0.5 --json @/expert.json");
-    check((Golden){0x5c211d4c1cff968c, 0x4c4bd1186f223a24}, json_hash, "policy.json",
+    check((Golden){0xeec77bce1ce31567, 0x429dce5f88067aff}, json_hash, "policy.json",
           "fly --task race8/wide --json @/policy.json");
 }
 
@@ -171,7 +171,7 @@ static void demonstrations_and_training(void **state)
     (void)state;
     check((Golden){0x152fee4a0d603768, 0x152fee4a0d603768}, demos_hash, "demos.h5",
           "demos --courses " SMALL_COURSE " --rollouts 2 --out @/demos.h5");
-    check((Golden){0x676d92a5faa7af28, 0xa988e5646a3c2044}, tensors_hash, "small.safetensors",
+    check((Golden){0xdc9f3ecf1ac0db1c, 0x0a85374b308204e8}, tensors_hash, "small.safetensors",
           "train --data @/demos.h5 --out @/small.safetensors --epochs 3 --blocks 1 --channels 16 "
           "--composed-loss 1");
 }
@@ -200,7 +200,7 @@ static void certificates(void **state)
         facet_policy_destroy(policy);
         facet_pool_destroy(pool);
         compare("a certified plan", threads, hash,
-                (Golden){0x1009a0b4f9af548a, 0x7cb175c664b1a14d});
+                (Golden){0xd96df40f50c970df, 0x3b037afb849168f0});
     }
 }
 
@@ -215,7 +215,7 @@ static void training_on_frames(void **state)
 {
     (void)state;
     facet("gate demos --flights 2 --out @/frames.h5", 2);
-    check((Golden){0xbe85fec12da91a83, 0xe7d09f64ea624ad9}, tensors_hash, "gate.safetensors",
+    check((Golden){0x882030e41f20e7a6, 0x62c56feb121b0336}, tensors_hash, "gate.safetensors",
           "gate train --data @/frames.h5 --out @/gate.safetensors --updates 6 --rounds 1 "
           "--flights 1 --blocks 1 --channels 16 --batch 8 --draws 1");
 }

@@ -137,7 +137,7 @@ static void frames_condition_the_plans(void **state)
         encoder_forward(features + i * FEATURES, work, input, 1, NULL);
         policy_noise(x + i * TINY_SIZE, policy, &how, policy_noise_number(policy, tasks, i));
     }
-    assert_ok(sampler_create(&sampler, policy->net, PLANS));
+    assert_ok(sampler_create(&sampler, policy->net, PLANS, 8));
     assert_ok(sampler_plan(&plan, &policy->schedule,
                            (SamplerConfig){.steps = 4,
                                            .spacing = policy->spacing,

@@ -164,7 +164,7 @@ static void nothing_is_allocated(void **state)
 #endif
     setup_with(&f, 2, 1.0, 3, CONTEXT);
     assert_true(allocations > 0);
-    assert_ok(sampler_create(&sampler, f.net, 2));
+    assert_ok(sampler_create(&sampler, f.net, 2, 8));
     assert_ok(
         sampler_plan(&plan, &f.schedule, (SamplerConfig){.steps = 5, .prediction = PREDICT_V}));
     float x[2 * SIZE];

@@ -22,7 +22,7 @@ struct Sampler {
 
 static int plan_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
 
-FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans)
+FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans, int threads)
 {
     assert(plans > 0);
     *out = NULL;
@@ -36,7 +36,7 @@ FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans)
     s->memory =
         calloc(2 * rows * size + 3 * (size_t)plans * size + rows * (1 + width), sizeof *s->memory);
     s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
-    FacetStatus status = score_work_create(&s->work, net, (int)rows);
+    FacetStatus status = score_work_create(&s->work, net, (int)rows, threads);
     if (status.ok && (!s->memory || !s->z))
         status = status_fail(FACET_NO_MEMORY, "out of memory for %d plans at once", plans);
     if (!status.ok) {

@@ -67,8 +67,9 @@ FacetStatus sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, Sampl
 
 typedef struct Sampler Sampler;
 
-// A sampler for up to `plans` plans at once. The network must outlive it.
-FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans);
+// A sampler for up to `plans` plans at once and pools of up to `threads` threads. The network must
+// outlive it.
+FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans, int threads);
 void sampler_free(Sampler *sampler);
 
 // The starting noise of sample `number`: the same for the same seed.

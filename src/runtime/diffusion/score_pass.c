@@ -1,16 +1,20 @@
 // The forward pass of the score network (see diffusion/score_pass.h).
 //
-// The condition runs on the calling thread and FiLM in one task a block. Then a stage of the
-// network (stem, two units a block, head) is a function of a range of rows of one shard's block.
-// Training runs all stages of a shard as one task; evaluating runs stage by stage, and splits the
-// rows of its one block over the threads. All products are packed ones, so a row's result does not
-// depend on the split, nor on the rows that are computed with it: not by one bit.
+// The condition runs on the calling thread and FiLM in one task a block. Many rows are cut into
+// pieces of a few samples, and a thread takes a piece through all stages (stem, two units a block,
+// head). Few rows go stage by stage, and the threads share out each: the tiles of its convolution's
+// input, the product by columns, so that each thread reads its part of the weights alone, and the
+// tiles of the result. All products are packed ones, so a row's result does not depend on the way,
+// nor on the rows that are computed with it: not by one bit.
 #include "diffusion/score_work.h"
 #include "math/gemm_packed.h"
 
 #include <assert.h>
 
-enum { CHUNK_ROWS = 132 }; // rows of a piece of a stage, small enough for the second cache
+enum {
+    PIECE = SCORE_SHARD,   // samples that one thread takes through the whole network
+    STEPS = WINOGRAD_STEPS // of a tile
+};
 
 // y = x w + bias with packed weights; y has `stride` numbers from row to row.
 static void affine(Real *y, int stride, const Real *x, const Real *packed, const Real *bias,
@@ -76,137 +80,226 @@ static void film_task(void *context, int block, int worker)
 
 // ---- Stages -------------------------------------------------------------------------------------
 
-// A convolution computes no result for the first and the last row of a block, which are zero.
-static void conv_rows(Real *y, const Real *x, const Real *packed, int first, int last, int end,
-                      int in, int out)
-{
-    conv1d_rows(y, x, packed, first > 1 ? first : 1, last < end ? last : end - 1, in, out, false);
-}
-
-static void stem_rows(ScoreWork *w, int s, int first, int last, int end)
+// Steps [first, last) of one sample's stem.
+static void stem_steps(ScoreWork *w, int sample, int first, int last)
 {
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *bias = w->params + net->in_bias, *position = w->params + net->position;
-    size_t base = (size_t)s * work_block(w);
-    Real *h = w->stream[0] + base * c->channels;
-    conv_rows(h, w->x + base * c->dim, w->pack_in, first, last, end, c->dim, c->channels);
-    for (int row = first; row < last; row++) {
-        Real *restrict y = h + (size_t)row * c->channels;
-        if (seq_is_gap(row, c->horizon)) {
-            memset(y, 0, (size_t)c->channels * sizeof *y);
-            continue;
-        }
-        int t = row - (int)seq_start(seq_sample(row, c->horizon), c->horizon);
+    size_t row = work_sample(w, sample);
+    conv1d_rows(w->stream[0], w->x, w->pack_in, (int)row + first, (int)row + last, c->dim,
+                c->channels);
+    for (int t = first; t < last; t++) {
+        Real *restrict y = w->stream[0] + (row + (size_t)t) * c->channels;
         const Real *restrict p = position + (size_t)t * c->channels;
         for (int i = 0; i < c->channels; i++) y[i] += bias[i] + p[i];
     }
 }
 
-static void unit_rows(ScoreWork *w, int unit, int s, int first, int last, int end)
+// What a unit's convolution reads, at the first row of a sample.
+static const Real *unit_source(const ScoreWork *w, int unit, int sample)
 {
-    const ScoreNetConfig *c = &w->net->config;
-    int l = unit / 2, film_stride = c->blocks * 2 * c->channels;
-    size_t at = (size_t)s * work_block(w) * c->channels, sample = (size_t)s * w->shard;
-    const Real *film = w->film + sample * film_stride + (size_t)l * 2 * c->channels;
-    Real *stream = w->stream[l] + at, *mid = w->mid[l] + at, *next = w->stream[l + 1] + at;
-    Real *u = w->hat[unit] + at, *rstd = w->rstd[unit] + sample * c->horizon;
-    bool second = unit % 2;
-    conv_rows(u, second ? mid : stream, w->pack[unit], first, last, end, c->channels, c->channels);
-    epilogue_forward(second ? next : mid, u, rstd, unit_params(w, unit), second ? NULL : film,
-                     film_stride, second ? stream : NULL, first, last, c->horizon, c->channels);
+    const Real *block = unit % 2 ? w->mid[unit / 2] : w->stream[unit / 2];
+    return block + work_sample(w, sample) * w->net->config.channels;
 }
 
-// The head's norm and Mish need no neighbours; its convolution does.
-static void head_rows(ScoreWork *w, int s, int first, int last)
+// Steps [first, last) of one sample after a unit's convolution, and of the head's norm and Mish,
+// which need no neighbours, after the last one.
+static void finish_steps(ScoreWork *w, int unit, int sample, int first, int last)
 {
     const ScoreNetConfig *c = &w->net->config;
-    size_t at = (size_t)s * work_block(w) * c->channels, sample = (size_t)s * w->shard;
-    size_t row = at + (size_t)first * c->channels;
+    int l = unit / 2, time = c->horizon, film_stride = c->blocks * 2 * c->channels;
+    size_t at = (work_sample(w, sample) - 1) * c->channels, steps = (size_t)sample * time;
+    const Real *film = w->film + (size_t)sample * film_stride + (size_t)l * 2 * c->channels;
+    Real *stream = w->stream[l] + at, *mid = w->mid[l] + at, *next = w->stream[l + 1] + at;
+    bool second = unit % 2;
+    epilogue_forward(second ? next : mid, w->hat[unit] + at, w->rstd[unit] + steps,
+                     unit_params(w, unit), second ? NULL : film, film_stride,
+                     second ? stream : NULL, 1 + first, 1 + last, time, c->channels);
+    if (unit + 1 < 2 * c->blocks) return;
+    size_t row = at + (size_t)(1 + first) * c->channels;
     memcpy(w->head_hat + row, w->stream[c->blocks] + row,
            (size_t)(last - first) * c->channels * sizeof(Real));
-    epilogue_forward(w->head + at, w->head_hat + at, w->rstd[2 * c->blocks] + sample * c->horizon,
-                     head_params(w), NULL, 0, NULL, first, last, c->horizon, c->channels);
+    epilogue_forward(w->head + at, w->head_hat + at, w->rstd[2 * c->blocks] + steps, head_params(w),
+                     NULL, 0, NULL, 1 + first, 1 + last, time, c->channels);
 }
 
-static void out_rows(ScoreWork *w, int s, int first, int last, int end)
+static void out_steps(ScoreWork *w, int sample, int first, int last)
 {
     const ScoreNetConfig *c = &w->net->config;
-    size_t base = (size_t)s * work_block(w);
     const Real *bias = w->params + w->net->out_bias;
-    Real *y = w->out + base * c->dim;
-    conv_rows(y, w->head + base * c->channels, w->pack_out, first, last, end, c->channels, c->dim);
-    for (int row = first; row < last; row++)
-        for (int i = 0; i < c->dim; i++) y[(size_t)row * c->dim + i] += bias[i];
+    size_t row = work_sample(w, sample);
+    conv1d_rows(w->out, w->head, w->pack_out, (int)row + first, (int)row + last, c->channels,
+                c->dim);
+    for (int t = first; t < last; t++)
+        for (int i = 0; i < c->dim; i++) w->out[(row + (size_t)t) * c->dim + i] += bias[i];
 }
 
-// Stage 0 is the stem, then come the units, and the head's convolution is the last. The head's norm
-// and Mish go with the last unit.
-static void stage_rows(ScoreWork *w, int stage, int s, int first, int last, int end)
+// Tile `index` of the samples from `sample` on: whose it is, and which of that sample's.
+static int tile_of(int *sample, const ScoreWork *w, int index)
 {
-    int units = 2 * w->net->config.blocks;
-    if (stage == 0)
-        stem_rows(w, s, first, last, end);
-    else if (stage <= units)
-        unit_rows(w, stage - 1, s, first, last, end);
-    else
-        out_rows(w, s, first, last, end);
-    if (stage == units) head_rows(w, s, first, last);
+    int tiles = winograd_tiles(w->net->config.horizon);
+    *sample += index / tiles;
+    return index % tiles;
 }
 
-// ---- The two ways to run them -------------------------------------------------------------------
+static void tile_input(Real *v, size_t stride, const ScoreWork *w, int unit, int sample, int index)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    int tile = tile_of(&sample, w, index);
+    winograd_input(v + (size_t)index * c->channels, stride, unit_source(w, unit, sample), tile,
+                   tile + 1, c->horizon, c->channels);
+}
+
+static void tile_output(const Real *m, size_t stride, ScoreWork *w, int unit, int sample, int index)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    int tile = tile_of(&sample, w, index), first = tile * STEPS;
+    Real *u = w->hat[unit] + work_sample(w, sample) * c->channels;
+    winograd_output(u, m + (size_t)index * c->channels, stride, tile, c->horizon, c->channels,
+                    false);
+    finish_steps(w, unit, sample, first, first + winograd_steps(tile, c->horizon));
+}
+
+// ---- Many rows: a thread takes some samples through the network ---------------------------------
 
 typedef struct Forward {
     ScoreWork *work;
     const Real *x;
     Real *out;
-    int stage, chunks;
+    int unit;         // of few rows
+    int tiles, parts; // of few rows
 } Forward;
 
-static void load_shard(const Forward *pass, int s)
+static size_t sample_size(const ScoreWork *w)
 {
-    ScoreWork *w = pass->work;
-    const ScoreNetConfig *c = &w->net->config;
-    seq_pack(w->x + (size_t)s * work_block(w) * c->dim,
-             pass->x + (size_t)s * w->shard * c->horizon * c->dim, work_samples(w, s), c->horizon,
-             c->dim);
+    return (size_t)w->net->config.horizon * w->net->config.dim;
 }
 
-static void store_shard(const Forward *pass, int s)
+static void load_sample(const Forward *pass, int sample)
+{
+    ScoreWork *w = pass->work;
+    size_t size = sample_size(w);
+    memcpy(w->x + work_sample(w, sample) * w->net->config.dim, pass->x + (size_t)sample * size,
+           size * sizeof(Real));
+}
+
+static void store_sample(const Forward *pass, int sample)
 {
     const ScoreWork *w = pass->work;
-    const ScoreNetConfig *c = &w->net->config;
-    seq_unpack(pass->out + (size_t)s * w->shard * c->horizon * c->dim,
-               w->out + (size_t)s * work_block(w) * c->dim, work_samples(w, s), c->horizon, c->dim);
+    size_t size = sample_size(w);
+    memcpy(pass->out + (size_t)sample * size, w->out + work_sample(w, sample) * w->net->config.dim,
+           size * sizeof(Real));
 }
 
-static void shard_task(void *context, int s, int worker)
+// A unit for `count` samples, in groups of tiles.
+static void piece_unit(ScoreWork *w, int unit, int first, int count, Real *scratch)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    int tiles = winograd_tiles(c->horizon), group = WINOGRAD_GROUP / tiles;
+    if (group < 1) group = 1;
+    for (int done = 0; done < count; done += group) {
+        int samples = count - done < group ? count - done : group, rows = samples * tiles;
+        size_t stride = (size_t)rows * c->channels;
+        Real *v = scratch, *m = v + WINOGRAD_POINTS * stride;
+        for (int i = 0; i < rows; i++) tile_input(v, stride, w, unit, first + done, i);
+        winograd_product(m, v, w->pack[unit], rows, c->channels, c->channels, 0, 1);
+        for (int i = 0; i < rows; i++) tile_output(m, stride, w, unit, first + done, i);
+    }
+}
+
+static void piece_task(void *context, int piece, int worker)
+{
+    const Forward *pass = context;
+    ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    int first = piece * PIECE, count = w->rows - first < PIECE ? w->rows - first : PIECE;
+    Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
+    for (int i = 0; i < count; i++) {
+        load_sample(pass, first + i);
+        stem_steps(w, first + i, 0, c->horizon);
+    }
+    for (int unit = 0; unit < 2 * c->blocks; unit++) piece_unit(w, unit, first, count, scratch);
+    for (int i = 0; i < count; i++) {
+        out_steps(w, first + i, 0, c->horizon);
+        store_sample(pass, first + i);
+    }
+}
+
+// ---- Few rows: the threads share out each stage
+// --------------------------------------------------
+
+static void share_stem(void *context, int sample, int worker)
+{
+    (void)worker;
+    const Forward *pass = context;
+    load_sample(pass, sample);
+    stem_steps(pass->work, sample, 0, pass->work->net->config.horizon);
+}
+
+static void share_input(void *context, int part, int worker)
 {
     (void)worker;
     const Forward *pass = context;
     ScoreWork *w = pass->work;
-    const ScoreNetConfig *c = &w->net->config;
-    int end = (int)seq_rows(work_samples(w, s), c->horizon);
-    load_shard(pass, s);
-    for (int stage = 0; stage < 2 * c->blocks + 2; stage++) stage_rows(w, stage, s, 0, end, end);
-    store_shard(pass, s);
+    size_t stride = (size_t)pass->tiles * w->net->config.channels;
+    int end = pass->tiles * (part + 1) / pass->parts;
+    for (int i = pass->tiles * part / pass->parts; i < end; i++)
+        tile_input(w->scratch, stride, w, pass->unit, 0, i);
 }
 
-static void chunk_task(void *context, int index, int worker)
+static void share_product(void *context, int part, int worker)
 {
     (void)worker;
     const Forward *pass = context;
     ScoreWork *w = pass->work;
-    int end = (int)seq_rows(w->rows, w->net->config.horizon);
-    int first = (int)((long)end * index / pass->chunks);
-    int last = (int)((long)end * (index + 1) / pass->chunks);
-    stage_rows(w, pass->stage, 0, first, last, end);
+    int channels = w->net->config.channels;
+    Real *v = w->scratch, *m = v + (size_t)WINOGRAD_POINTS * pass->tiles * channels;
+    winograd_product(m, v, w->pack[pass->unit], pass->tiles, channels, channels, part, pass->parts);
 }
+
+static void share_output(void *context, int part, int worker)
+{
+    (void)worker;
+    const Forward *pass = context;
+    ScoreWork *w = pass->work;
+    size_t stride = (size_t)pass->tiles * w->net->config.channels;
+    int end = pass->tiles * (part + 1) / pass->parts;
+    for (int i = pass->tiles * part / pass->parts; i < end; i++)
+        tile_output(w->scratch + WINOGRAD_POINTS * stride, stride, w, pass->unit, 0, i);
+}
+
+static void share_out(void *context, int sample, int worker)
+{
+    (void)worker;
+    const Forward *pass = context;
+    out_steps(pass->work, sample, 0, pass->work->net->config.horizon);
+    store_sample(pass, sample);
+}
+
+static void forward_shared(Forward *pass, FacetPool *pool)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    pass->tiles = w->rows * winograd_tiles(c->horizon);
+    pass->parts = facet_pool_threads(pool);
+    pool_for(pool, w->rows, share_stem, pass);
+    for (pass->unit = 0; pass->unit < 2 * c->blocks; pass->unit++) {
+        pool_for(pool, pass->parts, share_input, pass);
+        pool_for(pool, pass->parts, share_product, pass);
+        pool_for(pool, pass->parts, share_output, pass);
+    }
+    pool_for(pool, w->rows, share_out, pass);
+}
+
+// ---- The pass -----------------------------------------------------------------------------------
 
 void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
                    const Real *context, int rows, FacetPool *pool)
 {
+    int threads = facet_pool_threads(pool);
     assert(rows > 0 && rows <= work->capacity);
+    assert(threads <= work->threads);
     assert(work->params && "score_load comes first");
     const ScoreNetConfig *c = &work->net->config;
     assert((context || !c->context) && "the network has a context");
@@ -216,14 +309,8 @@ void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, con
     condition(work, t);
     pool_for(pool, c->blocks, film_task, work);
     Forward pass = {.work = work, .x = x, .out = out};
-    if (work->threads) {
-        pool_for(pool, work_shards(work), shard_task, &pass);
-        return;
-    }
-    int end = (int)seq_rows(rows, c->horizon), threads = facet_pool_threads(pool);
-    pass.chunks = threads * ((end + threads * CHUNK_ROWS - 1) / (threads * CHUNK_ROWS));
-    load_shard(&pass, 0);
-    for (pass.stage = 0; pass.stage < 2 * c->blocks + 2; pass.stage++)
-        pool_for(pool, pass.chunks, chunk_task, &pass);
-    store_shard(&pass, 0);
+    if (threads == 1 || rows >= PIECE * threads || rows > work_shared_rows(work))
+        pool_for(pool, (rows + PIECE - 1) / PIECE, piece_task, &pass);
+    else
+        forward_shared(&pass, pool);
 }

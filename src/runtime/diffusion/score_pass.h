@@ -17,14 +17,13 @@
 #define score_forward           REAL_NAME(score_forward)
 
 // Rows that a training pass takes through the whole network as one piece of work.
-enum { SCORE_SHARD = 8 };
+enum { SCORE_SHARD = 6 };
 
 typedef struct ScoreWork ScoreWork;
 
-// A workspace for up to `rows` rows: to evaluate, or to train with a pool of up to `threads`
-// threads. The network must outlive it. Evaluating splits every layer over the threads, which gives
-// the shortest time for few rows; training splits the rows into shards.
-FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows);
+// A workspace for up to `rows` rows and pools of up to `threads` threads, to evaluate or to train.
+// The network must outlive it.
+FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows, int threads);
 FacetStatus score_work_create_train(ScoreWork **work, const ScoreNet *net, int rows, int threads);
 void score_work_free(ScoreWork *work);
 

@@ -17,7 +17,7 @@ static Real *carve(Real *base, size_t *used, size_t size)
 static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
 {
     const ScoreNetConfig *c = &w->net->config;
-    size_t unit = gemm_packed_size(c->channels, 3 * c->channels);
+    size_t unit = winograd_packed_size(c->channels, c->channels);
     if (score_selects(c))
         w->pack_select = carve(base, used, gemm_packed_size(c->context, score_embed_width(c)));
     w->pack_cond1 = carve(base, used, gemm_packed_size(c->cond, score_cond_in(c)));
@@ -25,9 +25,31 @@ static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
     w->pack_in = carve(base, used, gemm_packed_size(c->channels, 3 * c->dim));
     w->pack_out = carve(base, used, gemm_packed_size(c->dim, 3 * c->channels));
     for (int i = 0; i < 2 * c->blocks; i++) w->pack[i] = carve(base, used, unit);
-    for (int i = 0; w->threads && i < 2 * c->blocks; i++) w->pack_back[i] = carve(base, used, unit);
+    for (int i = 0; w->trains && i < 2 * c->blocks; i++) w->pack_back[i] = carve(base, used, unit);
     for (int l = 0; l < c->blocks; l++)
         w->pack_film[l] = carve(base, used, gemm_packed_size(2 * c->channels, c->cond));
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+// What training keeps beside that, for a seq of so many rows.
+static void lay_out_gradients(ScoreWork *w, Real *base, size_t *used, int seq)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    size_t rows = (size_t)w->capacity, channels = (size_t)c->channels, dim = (size_t)c->dim;
+    w->dout = carve(base, used, (size_t)seq * dim);
+    w->dx = carve(base, used, (size_t)seq * dim);
+    w->dmid = carve(base, used, (size_t)seq * channels);
+    w->dfilm = carve(base, used, rows * (size_t)c->blocks * 2 * channels);
+    w->dcond2 = carve(base, used, rows * (size_t)c->cond);
+    w->dcond1 = carve(base, used, rows * (size_t)c->cond);
+    w->dcond_in = carve(base, used, rows * (size_t)score_cond_in(c));
+    w->dselect = carve(base, used, score_selects(c) ? rows * (size_t)c->context : 0);
+    w->dvectors = carve(base, used, (size_t)w->shards * (2 * c->blocks + 1) * 3 * channels);
+    w->dnorm = carve(base, used, (size_t)w->shards * channels);
+    w->scratch_size = larger(w->scratch_size, conv1d_scratch(seq, c->dim, c->channels));
+    w->scratch_size = larger(w->scratch_size, conv1d_scratch(seq, c->channels, c->dim));
+    w->scratch_size = larger(w->scratch_size, winograd_gradient_scratch(c->channels, c->channels));
 }
 
 // Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
@@ -55,29 +77,19 @@ static size_t lay_out(ScoreWork *w, Real *base)
     for (int i = 0; i <= 2 * c->blocks; i++) w->rstd[i] = carve(base, &used, steps);
     w->head_hat = carve(base, &used, seq * channels);
     w->head = carve(base, &used, seq * channels);
-    if (!w->threads) return used;
-    w->dout = carve(base, &used, seq * dim);
-    w->dx = carve(base, &used, seq * dim);
-    w->dmid = carve(base, &used, seq * channels);
-    w->dfilm = carve(base, &used, rows * film);
-    w->dcond2 = carve(base, &used, rows * cond);
-    w->dcond1 = carve(base, &used, rows * cond);
-    w->dcond_in = carve(base, &used, rows * cond_in);
-    w->dselect = carve(base, &used, selected);
-    w->dvectors = carve(base, &used, (size_t)w->shards * (2 * c->blocks + 1) * 3 * channels);
-    w->dnorm = carve(base, &used, (size_t)w->shards * channels);
-    size_t inner = conv1d_scratch((int)seq, c->channels, c->channels);
-    size_t stem = conv1d_scratch((int)seq, c->dim, c->channels);
-    size_t head = conv1d_scratch((int)seq, c->channels, c->dim);
-    w->scratch_size = inner > stem ? inner : stem;
-    if (w->scratch_size < head) w->scratch_size = head;
+    // A group of tiles, or one sample where that has more.
+    int tiles = winograd_tiles(c->horizon);
+    w->scratch_size = (size_t)(tiles > WINOGRAD_GROUP ? tiles : WINOGRAD_GROUP) *
+                      (2 * WINOGRAD_POINTS * channels);
+    if (w->trains) lay_out_gradients(w, base, &used, (int)seq);
     w->scratch = carve(base, &used, (size_t)w->threads * w->scratch_size);
     return used;
 }
 
-static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int shard, int threads)
+static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int threads, bool trains)
 {
-    assert(rows > 0 && shard > 0);
+    int shard = trains ? SCORE_SHARD : rows;
+    assert(rows > 0 && threads > 0);
     *out = NULL;
     ScoreWork *w = calloc(1, sizeof *w);
     if (!w) return status_fail(FACET_NO_MEMORY, "out of memory for the network's workspace");
@@ -86,6 +98,7 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int sh
     w->shard = shard;
     w->shards = (rows + shard - 1) / shard;
     w->threads = threads;
+    w->trains = trains;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!w->memory) {
@@ -99,15 +112,14 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int sh
     return status_ok();
 }
 
-FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows)
+FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows, int threads)
 {
-    return create(work, net, rows, rows, 0);
+    return create(work, net, rows, threads, false);
 }
 
 FacetStatus score_work_create_train(ScoreWork **work, const ScoreNet *net, int rows, int threads)
 {
-    assert(threads > 0);
-    return create(work, net, rows, SCORE_SHARD, threads);
+    return create(work, net, rows, threads, true);
 }
 
 void score_work_free(ScoreWork *work)
@@ -125,8 +137,8 @@ static void pack_task(void *context, int unit, int worker)
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params, *weight = params + net->units[unit].weight;
-    conv1d_pack(w->pack[unit], weight, c->channels, c->channels);
-    if (w->threads) conv1d_pack_backward(w->pack_back[unit], weight, c->channels, c->channels);
+    winograd_pack(w->pack[unit], weight, c->channels, c->channels);
+    if (w->trains) winograd_pack_backward(w->pack_back[unit], weight, c->channels, c->channels);
     if (unit % 2 == 0) {
         int film = 2 * c->channels, stride = c->blocks * film;
         gemm_pack(w->pack_film[unit / 2], GEMM_PLAIN,

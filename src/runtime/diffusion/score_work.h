@@ -5,6 +5,7 @@
 #include "diffusion/score_pass.h"
 #include "nn/epilogue.h"
 #include "nn/layers.h"
+#include "nn/winograd.h"
 
 // Every shard has its own padded block of sequences, and the blocks of all shards lie end to end:
 // "seq" below is one such row of blocks, [shards][seq_rows(shard, T)][width]. A workspace that only
@@ -12,11 +13,12 @@
 struct ScoreWork {
     const ScoreNet *net;
     int capacity, shard, shards; // rows, rows a shard, shards at capacity
-    int threads;                 // of the pool that may train, or 0
-    int rows;                    // of the last forward pass
-    const int *z;                // its factor values, owned by the caller
-    const Real *context;         // its context, owned by the caller
-    const Real *params;          // owned by the caller
+    int threads;                 // of the largest pool
+    bool trains;
+    int rows;            // of the last forward pass
+    const int *z;        // its factor values, owned by the caller
+    const Real *context; // its context, owned by the caller
+    const Real *params;  // owned by the caller
     Real *memory;
 
     // Packed weights: selection, condition, stem, head, units forward and backward, the FiLM of
@@ -42,9 +44,19 @@ struct ScoreWork {
     Real *dselect;                            // [rows][context]
     Real *dvectors;                           // [shards][2 blocks + 1][3][C]
     Real *dnorm;                              // [shards][C]
-    Real *scratch;                            // [threads][scratch_size]
+
+    Real *scratch; // [threads][scratch_size]; all of it for few rows that are shared out
     size_t scratch_size;
 };
+
+// The most rows whose tiles fit in the scratch of all threads.
+static inline int work_shared_rows(const ScoreWork *work)
+{
+    const ScoreNetConfig *c = &work->net->config;
+    size_t tiles = (size_t)winograd_tiles(c->horizon);
+    size_t row = (size_t)2 * WINOGRAD_POINTS * tiles * (size_t)c->channels;
+    return (int)((size_t)work->threads * work->scratch_size / row);
+}
 
 // Rows of one shard's block, and the samples that shard s holds when `rows` are in use.
 static inline size_t work_block(const ScoreWork *work)

@@ -72,13 +72,15 @@ static void tile_narrow(Real *c, int ldc, const Real *a, int lda, const Real *pa
     for (int i = 0; i < rows; i++) memcpy(c + (size_t)i * ldc, buffer + (size_t)i * PANEL, bytes);
 }
 
-void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n, int k,
-                 bool accumulate)
+int gemm_packed_panels(int n) { return panels(n); }
+
+void gemm_packed_part(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n,
+                      int k, int first, int count, bool accumulate)
 {
     for (int p = 0; p < k; p += K_BLOCK) {
         int depth = k - p < K_BLOCK ? k - p : K_BLOCK;
         bool add = accumulate || p > 0;
-        for (int j = 0; j < panels(n); j++) {
+        for (int j = first; j < first + count; j++) {
             const Real *panel = packed + ((size_t)j * k + p) * PANEL;
             int width = n - j * PANEL;
             for (int i = 0; i < m; i += TILE) {
@@ -92,4 +94,10 @@ void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, i
             }
         }
     }
+}
+
+void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n, int k,
+                 bool accumulate)
+{
+    gemm_packed_part(c, ldc, a, lda, packed, m, n, k, 0, panels(n), accumulate);
 }

@@ -21,9 +21,11 @@ typedef enum GemmOp {
     GEMM_TRANSPOSED,
 } GemmOp;
 
-#define gemm_packed      REAL_NAME(gemm_packed)
-#define gemm_pack        REAL_NAME(gemm_pack)
-#define gemm_packed_size REAL_NAME(gemm_packed_size)
+#define gemm_packed        REAL_NAME(gemm_packed)
+#define gemm_pack          REAL_NAME(gemm_pack)
+#define gemm_packed_size   REAL_NAME(gemm_packed_size)
+#define gemm_packed_part   REAL_NAME(gemm_packed_part)
+#define gemm_packed_panels REAL_NAME(gemm_packed_panels)
 
 // Numbers that a packed [k][n] matrix takes.
 size_t gemm_packed_size(int n, int k);
@@ -36,5 +38,11 @@ void gemm_pack(Real *packed, GemmOp op, const Real *b, int ldb, int rows, int k_
 // smaller than k. c must not overlap a.
 void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n, int k,
                  bool accumulate);
+
+// The same for `count` of the panels of columns that a packed matrix is cut into, from `first` on:
+// for those who share a product out.
+int gemm_packed_panels(int n);
+void gemm_packed_part(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n,
+                      int k, int first, int count, bool accumulate);
 
 #endif

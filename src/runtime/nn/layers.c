@@ -36,19 +36,11 @@ void conv1d_pack(Real *packed, const Real *w, int in, int out)
     gemm_pack(packed, GEMM_PLAIN, w, out, 3 * in, 0, out, 3 * in);
 }
 
-void conv1d_pack_backward(Real *packed, const Real *w, int in, int out)
-{
-    for (int k = 0; k < 3; k++)
-        gemm_pack(packed, GEMM_TRANSPOSED, w + (size_t)(2 - k) * in * out, out, out, k * out, in,
-                  3 * out);
-}
-
-void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out,
-                 bool accumulate)
+void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out)
 {
     assert(first >= 1);
     gemm_packed(y + (size_t)first * out, out, x + (size_t)(first - 1) * in, in, packed,
-                last - first, out, 3 * in, accumulate);
+                last - first, out, 3 * in, false);
 }
 
 // ---- Norm ---------------------------------------------------------------------------------------

@@ -16,16 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define embedding_forward    REAL_NAME(embedding_forward)
-#define seq_clear_gaps       REAL_NAME(seq_clear_gaps)
-#define seq_pack             REAL_NAME(seq_pack)
-#define seq_unpack           REAL_NAME(seq_unpack)
-#define conv1d_pack          REAL_NAME(conv1d_pack)
-#define conv1d_pack_backward REAL_NAME(conv1d_pack_backward)
-#define conv1d_rows          REAL_NAME(conv1d_rows)
-#define norm_forward         REAL_NAME(norm_forward)
-#define mish_forward         REAL_NAME(mish_forward)
-#define time_embedding       REAL_NAME(time_embedding)
+#define embedding_forward REAL_NAME(embedding_forward)
+#define seq_clear_gaps    REAL_NAME(seq_clear_gaps)
+#define seq_pack          REAL_NAME(seq_pack)
+#define seq_unpack        REAL_NAME(seq_unpack)
+#define conv1d_pack       REAL_NAME(conv1d_pack)
+#define conv1d_rows       REAL_NAME(conv1d_rows)
+#define norm_forward      REAL_NAME(norm_forward)
+#define mish_forward      REAL_NAME(mish_forward)
+#define time_embedding    REAL_NAME(time_embedding)
 
 // ---- Padded sequences -------------------------------------------------------------------------
 
@@ -50,14 +49,12 @@ void seq_unpack(Real *dense, const Real *padded, int batch, int time, int channe
 //
 // y[t][o] = bias[o] + sum_k sum_i x[t + k - 1][i] w[k][i][o], on padded blocks; w is [3][in][out].
 
-// With weights that are used many times: packed once (math/gemm_packed.h, 3 in x out numbers, for
-// the backward pass 3 out x in), the three products are one over rows that overlap. Computes rows
-// [first, last) of the block, without bias, or adds to them; the zero rows among them hold what the
-// product leaves. For the gradient of the input, pass dy, the backward packing and swapped sizes.
+// With weights that are used many times: packed once (math/gemm_packed.h, 3 in x out numbers), the
+// three products are one over rows that overlap. Computes rows [first, last) of the block, without
+// bias; the zero rows among them hold what the product leaves. Layers of many channels take
+// nn/winograd.h instead.
 void conv1d_pack(Real *packed, const Real *w, int in, int out);
-void conv1d_pack_backward(Real *packed, const Real *w, int in, int out);
-void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out,
-                 bool accumulate);
+void conv1d_rows(Real *y, const Real *x, const Real *packed, int first, int last, int in, int out);
 
 // The transposed x of a weight gradient has one column a row of the block, and a length that does
 // not make all its rows fall into the same cache sets. `scratch` is what the gradient needs.

@@ -268,7 +268,7 @@ static FacetStatus create_networks(FacetPolicyRunner *r, FacetPool *pool)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", r->room);
     for (int n = 0; n < policy->networks; n++) {
         r->shares[n].rows = r->rows + (size_t)n * rows;
-        TRY(sampler_create(&r->shares[n].sampler, policy->net, at_once));
+        TRY(sampler_create(&r->shares[n].sampler, policy->net, at_once, r->threads));
         sampler_load(r->shares[n].sampler, policy->params[n], pool);
     }
     return status_ok();
@@ -295,7 +295,7 @@ static FacetStatus allocate(FacetPolicyRunner *r, FacetPool *pool)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", r->room);
     if (r->policy->encoder) TRY(create_sight(r, pool));
     if (r->policy->method == FACET_POLICY_KNET) return create_networks(r, pool);
-    TRY(sampler_create(&r->sampler, r->policy->net, r->room));
+    TRY(sampler_create(&r->sampler, r->policy->net, r->room, r->threads));
     sampler_load(r->sampler, r->policy->params[0], pool);
     return status_ok();
 }

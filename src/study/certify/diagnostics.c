@@ -175,7 +175,7 @@ static void summarise(FacetCertifyDiagnostics *out, const Diagnosis *d)
 
 // ---- The whole ----------------------------------------------------------------------------------
 
-static FacetStatus allocate(Diagnosis *d, const double *actions)
+static FacetStatus allocate(Diagnosis *d, const double *actions, int threads)
 {
     const ScoreNetConfig *net = &d->policy->net->config;
     size_t rows = (size_t)BATCH * d->rows, size = (size_t)d->size, samples = (size_t)d->samples;
@@ -197,7 +197,7 @@ static FacetStatus allocate(Diagnosis *d, const double *actions)
     d->sorted = d->eps_d + samples;
     d->lipschitz = d->sorted + samples;
     d->channel = d->lipschitz + (size_t)d->factors * samples;
-    return score_work_create(&d->work, d->policy->net, (int)rows);
+    return score_work_create(&d->work, d->policy->net, (int)rows, threads);
 }
 
 static FacetStatus diagnose(Diagnosis *d, FacetPool *pool, Progress *progress)
@@ -236,7 +236,7 @@ FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
                    .factors = net->factors,
                    .size = net->horizon * net->dim,
                    .rows = 2 * net->factors + 3};
-    FacetStatus status = allocate(&d, actions);
+    FacetStatus status = allocate(&d, actions, facet_pool_threads(pool));
     if (status.ok) {
         Progress done;
         progress_begin(&done, progress, "diagnostics", samples);

@@ -101,7 +101,8 @@ static FacetStatus network_paths(float *path, const Exact *e, const FacetCourseT
         status = policy_task(&task, e, tasks[i]);
         for (int f = 0; f < 2; f++) z[2 * i + f] = task.value[f];
     }
-    if (status.ok) status = sampler_create(&sampler, e->policy->net, count);
+    if (status.ok)
+        status = sampler_create(&sampler, e->policy->net, count, facet_pool_threads(e->race->pool));
     if (status.ok) {
         sampler_load(sampler, e->policy->params[0], e->race->pool);
         status = sampler_run(x, path, sampler, &e->network, COMPOSE_FACTORS, NULL, z, NULL, count,

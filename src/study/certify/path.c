@@ -87,7 +87,8 @@ FacetStatus path_tracer_create(PathTracer **tracer, const FacetPolicy *policy, i
                                   .clip = policy->clip};
     int rows = 1 + policy->net->config.factors;
     FacetStatus status = sampler_plan(&r->plan, &policy->schedule, config);
-    if (status.ok) status = sampler_create(&r->sampler, policy->net, CHAINS);
+    if (status.ok)
+        status = sampler_create(&r->sampler, policy->net, CHAINS, facet_pool_threads(pool));
     if (status.ok)
         status = score_jacobian_create(&r->jacobian, policy->net, rows, facet_pool_threads(pool));
     if (status.ok) status = allocate(r, steps);

@@ -17,7 +17,8 @@ struct ScoreJacobian {
     int rows, threads;
     Real *memory;
     Real *slope;
-    Real *scratch; // [threads][scratch_size]: four blocks of C and one of D, for rows D sequences
+    Real *scratch; // [threads][scratch_size]: four blocks of C and one of D, for rows D sequences,
+                   // and that of winograd_conv
     size_t scratch_size;
     int *row_of; // [rows D]
 };
@@ -34,7 +35,8 @@ FacetStatus score_jacobian_create(ScoreJacobian **out, const ScoreNet *net, int 
     k->threads = threads;
     int directions = rows * c->dim;
     size_t slopes = score_slopes_size(net, rows), seq = seq_rows(directions, c->horizon);
-    k->scratch_size = seq * (size_t)(4 * c->channels + c->dim);
+    k->scratch_size =
+        seq * (size_t)(4 * c->channels + c->dim) + winograd_scratch(c->channels, c->channels);
     k->memory = calloc(slopes + (size_t)threads * k->scratch_size, sizeof *k->memory);
     k->row_of = calloc((size_t)directions, sizeof *k->row_of);
     if (!k->memory || !k->row_of) {
@@ -121,25 +123,26 @@ static void step_task(void *context, int t, int worker)
     size_t block = seq_rows(k->rows * c->dim, c->horizon) * (size_t)channels;
     Real *narrow = k->scratch + (size_t)worker * k->scratch_size, *stream = narrow + block;
     Real *mid = stream + block, *conv = mid + block, *out = conv + block;
+    Real *scratch = out + seq_rows(k->rows * c->dim, c->horizon) * (size_t)c->dim;
 
     Window before = window_around(t, reach, c->horizon), window;
     stem_columns(narrow, w->params + k->net->in_weight, before, t, w->rows, c->dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
         reach += 2;
         window = window_around(t, reach, c->horizon);
-        int inner = (int)seq_rows(n, window.count) - 1;
         widen(stream, window, narrow, before, n, channels);
-        conv1d_rows(conv, stream, w->pack[u], 1, inner, channels, channels, false);
+        winograd_conv(conv, scratch, stream, w->pack[u], n, window.count, channels, channels,
+                      false);
         score_unit_tangent(mid, conv, linear, u, NULL, row_of, n, window);
-        conv1d_rows(conv, mid, w->pack[u + 1], 1, inner, channels, channels, false);
+        winograd_conv(conv, scratch, mid, w->pack[u + 1], n, window.count, channels, channels,
+                      false);
         score_unit_tangent(narrow, conv, linear, u + 1, stream, row_of, n, window);
         before = window;
     }
     window = window_around(t, reach + 1, c->horizon);
     widen(stream, window, narrow, before, n, channels);
     score_unit_tangent(mid, stream, linear, 2 * c->blocks, NULL, row_of, n, window);
-    conv1d_rows(out, mid, w->pack_out, 1, (int)seq_rows(n, window.count) - 1, channels, c->dim,
-                false);
+    conv1d_rows(out, mid, w->pack_out, 1, (int)seq_rows(n, window.count) - 1, channels, c->dim);
     store_columns(pass->out, out, window, t, n, c->horizon, c->dim);
 }
 

@@ -6,15 +6,17 @@
 #define FACET_TRAIN_LAYERS_BACKWARD_H
 
 #include "nn/layers.h"
+#include "nn/winograd.h"
 
-#define embedding_backward     REAL_NAME(embedding_backward)
-#define conv1d_backward_input  REAL_NAME(conv1d_backward_input)
-#define conv1d_backward_weight REAL_NAME(conv1d_backward_weight)
-#define linear_backward_input  REAL_NAME(linear_backward_input)
-#define linear_backward_weight REAL_NAME(linear_backward_weight)
-#define column_sums            REAL_NAME(column_sums)
-#define norm_backward          REAL_NAME(norm_backward)
-#define mish_backward          REAL_NAME(mish_backward)
+#define embedding_backward       REAL_NAME(embedding_backward)
+#define conv1d_backward_input    REAL_NAME(conv1d_backward_input)
+#define conv1d_backward_weight   REAL_NAME(conv1d_backward_weight)
+#define winograd_backward_weight REAL_NAME(winograd_backward_weight)
+#define linear_backward_input    REAL_NAME(linear_backward_input)
+#define linear_backward_weight   REAL_NAME(linear_backward_weight)
+#define column_sums              REAL_NAME(column_sums)
+#define norm_backward            REAL_NAME(norm_backward)
+#define mish_backward            REAL_NAME(mish_backward)
 
 // The zero rows of dx hold what the products leave.
 void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, int time, int in,
@@ -24,6 +26,21 @@ void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, i
 // end to end are one. scratch has conv1d_scratch(rows, in, out) numbers.
 void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy, int rows,
                             int in, int out);
+
+// Where the samples of several padded blocks lie: `shard` to a block, the blocks `block` rows
+// apart.
+typedef struct SeqLayout {
+    int samples, shard;
+    size_t block;
+    int time;
+} SeqLayout;
+
+// The same by Winograd's products (nn/winograd.h): the transpose of y = A^T [(G w) * (B^T x)] is
+//   dw = G^T sum over tiles of (B^T x) (A dy)^T,
+// six products over the tiles instead of twelve over the steps. scratch has
+// winograd_gradient_scratch(in, out) numbers.
+void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy,
+                              SeqLayout layout, int in, int out);
 
 // Of y = x w + bias, x [rows][in], w [in][out].
 void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, int in, int out);

@@ -21,15 +21,14 @@ typedef struct Backward {
 
 static void shard_task(void *context, int s, int worker)
 {
-    (void)worker;
     const Backward *pass = context;
     ScoreWork *w = pass->work;
+    Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params;
     int n = work_samples(w, s), time = c->horizon, channels = c->channels, dim = c->dim;
     int film_stride = c->blocks * 2 * channels, units = 2 * c->blocks;
-    int inner = (int)seq_rows(n, time) - 1;
     size_t base = (size_t)s * work_block(w), at = base * channels, sample = (size_t)s * w->shard;
     size_t dense = sample * time * dim, steps = sample * time, vector = (size_t)3 * channels;
     Real *dvectors = w->dvectors + (size_t)s * (units + 1) * vector;
@@ -51,11 +50,12 @@ static void shard_task(void *context, int s, int worker)
         epilogue_backward(du2, dvectors + (size_t)second * vector, NULL, dstream,
                           w->rstd[second] + steps, unit_params(w, second), NULL, 0, dnorm, n, time,
                           channels);
-        conv1d_rows(dmid, du2, w->pack_back[second], 1, inner, channels, channels, false);
+        winograd_conv(dmid, scratch, du2, w->pack_back[second], n, time, channels, channels, false);
         epilogue_backward(du1, dvectors + (size_t)first * vector, w->dfilm + film, dmid,
                           w->rstd[first] + steps, unit_params(w, first), w->film + film,
                           film_stride, dnorm, n, time, channels);
-        conv1d_rows(dstream, du1, w->pack_back[first], 1, inner, channels, channels, true);
+        winograd_conv(dstream, scratch, du1, w->pack_back[first], n, time, channels, channels,
+                      true);
     }
     seq_clear_gaps(dstream, n, time, channels);
     if (!pass->dx) return;
@@ -97,8 +97,9 @@ static void unit_gradients(const Backward *pass, int unit, Real *scratch)
     const ScoreUnit *u = &w->net->units[unit];
     int channels = w->net->config.channels;
     const Real *input = unit % 2 ? w->mid[unit / 2] : w->stream[unit / 2];
-    conv1d_backward_weight(pass->dparams + u->weight, scratch, input, w->hat[unit], rows_in_use(w),
-                           channels, channels);
+    winograd_backward_weight(pass->dparams + u->weight, scratch, input, w->hat[unit],
+                             (SeqLayout){w->rows, w->shard, work_block(w), w->net->config.horizon},
+                             channels, channels);
     sum_vector(pass->dparams + u->bias, w, unit, 0);
     sum_vector(pass->dparams + u->gamma, w, unit, 1);
     sum_vector(pass->dparams + u->beta, w, unit, 2);
@@ -223,7 +224,7 @@ static void gradient_task(void *context, int index, int worker)
 void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
                     FacetPool *pool)
 {
-    assert(work->threads && "the workspace is not for training");
+    assert(work->trains && "the workspace is not for training");
     assert(facet_pool_threads(pool) <= work->threads);
     Backward pass = {
         .work = work, .dout = dout, .dx = dx, .dcontext = dcontext, .dparams = dparams};

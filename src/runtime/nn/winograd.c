@@ -1,0 +1,191 @@
+// Winograd's convolution over time (see nn/winograd.h).
+#include "nn/winograd.h"
+
+#include "math/gemm_packed.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { CHANNELS_MAX = 4096, PANEL_MAX = 32 };
+
+// What lies outside a sequence.
+static const Real zeros[CHANNELS_MAX];
+
+// ---- Weights ------------------------------------------------------------------------------------
+
+size_t winograd_packed_size(int in, int out) { return WINOGRAD_POINTS * gemm_packed_size(out, in); }
+
+// G g of a run of numbers, into the six matrices, `stride` apart.
+static void spread_weights(Real *packed, size_t stride, const Real *g0, const Real *g1,
+                           const Real *g2, int count)
+{
+    const Real sixth = R(1) / R(6), twelfth = R(1) / R(12), part = R(1) / R(24);
+    Real *restrict u = packed;
+#pragma omp simd
+    for (int i = 0; i < count; i++) {
+        Real ends = -sixth * (g0[i] + g2[i]), middle = -sixth * g1[i];
+        Real far = part * g0[i] + sixth * g2[i], half = twelfth * g1[i];
+        u[i] = R(0.25) * g0[i];
+        u[stride + i] = ends + middle;
+        u[2 * stride + i] = ends - middle;
+        u[3 * stride + i] = far + half;
+        u[4 * stride + i] = far - half;
+        u[5 * stride + i] = g2[i];
+    }
+}
+
+// The columns past n of the last panel of a packed [k][n] matrix, at all points, are zero.
+static void clear_last_panel(Real *packed, size_t stride, int k, int n, int panel)
+{
+    size_t size = (size_t)k * panel, last = (size_t)(n / panel) * size;
+    for (int point = 0; n % panel && point < WINOGRAD_POINTS; point++)
+        memset(packed + point * stride + last, 0, size * sizeof *packed);
+}
+
+void winograd_pack(Real *packed, const Real *w, int in, int out)
+{
+    size_t tap = (size_t)in * out, stride = gemm_packed_size(out, in);
+    int panel = (int)gemm_packed_size(1, 1);
+    clear_last_panel(packed, stride, in, out, panel);
+    for (int first = 0; first < out; first += panel) {
+        int count = out - first < panel ? out - first : panel;
+        Real *to = packed + (size_t)first * in;
+        for (int i = 0; i < in; i++, to += panel) {
+            const Real *g = w + (size_t)i * out + first;
+            spread_weights(to, stride, g, g + tap, g + 2 * tap, count);
+        }
+    }
+}
+
+void winograd_pack_backward(Real *packed, const Real *w, int in, int out)
+{
+    enum { SIDE = 16 };
+    size_t tap = (size_t)in * out, stride = gemm_packed_size(in, out);
+    int panel = (int)gemm_packed_size(1, 1);
+    Real turned[3][SIDE][PANEL_MAX]; // a piece of the taps, transposed
+    assert(panel <= PANEL_MAX);
+    clear_last_panel(packed, stride, out, in, panel);
+    for (int first = 0; first < in; first += panel) {
+        int count = in - first < panel ? in - first : panel;
+        for (int o = 0; o < out; o += SIDE) {
+            int side = out - o < SIDE ? out - o : SIDE;
+            for (int k = 0; k < 3; k++)
+                for (int i = 0; i < count; i++)
+                    for (int s = 0; s < side; s++)
+                        turned[k][s][i] = w[k * tap + (size_t)(first + i) * out + (size_t)(o + s)];
+            for (int s = 0; s < side; s++)
+                spread_weights(packed + (size_t)first * out + (size_t)(o + s) * panel, stride,
+                               turned[2][s], turned[1][s], turned[0][s], count);
+        }
+    }
+}
+
+// ---- The parts ----------------------------------------------------------------------------------
+
+void winograd_input(Real *v, size_t stride, const Real *x, int first, int last, int time,
+                    int channels)
+{
+    assert(channels <= CHANNELS_MAX);
+    for (int tile = first; tile < last; tile++, v += channels) {
+        int step = tile * WINOGRAD_STEPS;
+        const Real *row = x + (ptrdiff_t)(step - 1) * channels, *d[WINOGRAD_POINTS];
+        for (int i = 0; i < WINOGRAD_POINTS; i++)
+            d[i] = step + i <= time + 1 ? row + (size_t)i * channels : zeros;
+        Real *restrict out = v;
+#pragma omp simd
+        for (int c = 0; c < channels; c++) {
+            Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c], d4 = d[4][c], d5 = d[5][c];
+            Real even = d4 - R(4) * d2, odd = d3 - R(4) * d1;
+            Real near = d4 - d2, far = R(2) * (d3 - d1);
+            out[c] = R(4) * d0 - R(5) * d2 + d4;
+            out[stride + c] = even + odd;
+            out[2 * stride + c] = even - odd;
+            out[3 * stride + c] = near + far;
+            out[4 * stride + c] = near - far;
+            out[5 * stride + c] = R(4) * d1 - R(5) * d3 + d5;
+        }
+    }
+}
+
+void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int in, int out,
+                      int part, int parts)
+{
+    size_t size = gemm_packed_size(out, in);
+    int panels = gemm_packed_panels(out), items = WINOGRAD_POINTS * panels;
+    int item = (int)((long)items * part / parts), end = (int)((long)items * (part + 1) / parts);
+    while (item < end) {
+        int point = item / panels, panel = item % panels;
+        int count = panels - panel < end - item ? panels - panel : end - item;
+        gemm_packed_part(m + (size_t)point * rows * out, out, v + (size_t)point * rows * in, in,
+                         packed + point * size, rows, out, in, panel, count, false);
+        item += count;
+    }
+}
+
+// `steps` and `accumulate` are constants at every call.
+static inline __attribute__((always_inline)) void output_rows(Real *restrict out,
+                                                              const Real *restrict in,
+                                                              size_t stride, int channels,
+                                                              int steps, bool accumulate)
+{
+    size_t row = (size_t)channels;
+#pragma omp simd
+    for (int c = 0; c < channels; c++) {
+        Real m0 = in[c], m1 = in[stride + c], m2 = in[2 * stride + c], m3 = in[3 * stride + c];
+        Real m4 = in[4 * stride + c], m5 = in[5 * stride + c];
+        Real sum1 = m1 + m2, less1 = m1 - m2, sum2 = m3 + m4, less2 = m3 - m4;
+        Real y[WINOGRAD_STEPS] = {m0 + sum1 + sum2, less1 + R(2) * less2, sum1 + R(4) * sum2,
+                                  less1 + R(8) * less2 + m5};
+        for (int s = 0; s < steps; s++)
+            out[s * row + c] = accumulate ? out[s * row + c] + y[s] : y[s];
+    }
+}
+
+void winograd_output(Real *y, const Real *m, size_t stride, int tile, int time, int channels,
+                     bool accumulate)
+{
+    Real *out = y + (size_t)tile * WINOGRAD_STEPS * (size_t)channels;
+#define CALL(steps)                                                                                \
+    if (accumulate)                                                                                \
+        output_rows(out, m, stride, channels, steps, true);                                        \
+    else                                                                                           \
+        output_rows(out, m, stride, channels, steps, false);
+    switch (winograd_steps(tile, time)) {
+    case 1:
+        CALL(1)
+        break;
+    case 2:
+        CALL(2)
+        break;
+    case 3:
+        CALL(3)
+        break;
+    default:
+        CALL(WINOGRAD_STEPS)
+    }
+#undef CALL
+}
+
+// ---- All at once --------------------------------------------------------------------------------
+
+void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, int batch, int time,
+                   int in, int out, bool accumulate)
+{
+    int tiles = winograd_tiles(time), all = batch * tiles;
+    Real *m = scratch + (size_t)WINOGRAD_POINTS * WINOGRAD_GROUP * (size_t)in;
+    for (int first = 0; first < all; first += WINOGRAD_GROUP) {
+        int count = all - first < WINOGRAD_GROUP ? all - first : WINOGRAD_GROUP;
+        size_t v_stride = (size_t)count * in, m_stride = (size_t)count * out;
+        for (int i = 0; i < count; i++) {
+            int sample = (first + i) / tiles, tile = (first + i) % tiles;
+            winograd_input(scratch + (size_t)i * in, v_stride, x + seq_start(sample, time) * in,
+                           tile, tile + 1, time, in);
+        }
+        winograd_product(m, scratch, packed, count, in, out, 0, 1);
+        for (int i = 0; i < count; i++) {
+            int sample = (first + i) / tiles, tile = (first + i) % tiles;
+            winograd_output(y + seq_start(sample, time) * out, m + (size_t)i * out, m_stride, tile,
+                            time, out, accumulate);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// Convolutions over time with kernel 3 in half the multiplications: Winograd's F(4, 3).
+//
+// Four neighbouring results of y[t] = x[t-1] g0 + x[t] g1 + x[t+1] g2 take six inputs d0..d5 and,
+// instead of twelve products, six (Lavin and Gray 2016, with the points 0, 1, -1, 2, -2, infinity):
+//
+//   y = A^T [(G g) * (B^T d)]
+//
+// A sequence is cut into tiles of four steps. B^T d of all tiles and channels is six matrices
+// [tiles][in], each is multiplied by one of six matrices [in][out] that are made of the weights
+// once, and A^T turns the six results into four rows. A sequence whose length is no multiple of
+// four ends in a tile that has fewer steps; what lies outside a sequence is zero.
+//
+// The gradient of the input is the convolution of dy with the kernel turned round: the same with
+// other weights. That of the weights is in train/layers_backward.h.
+//
+// Sequences lie in padded blocks (nn/layers.h). The zero rows are read and never written, and the
+// results of one tile do not depend on what is computed with it: not by one bit.
+#ifndef FACET_NN_WINOGRAD_H
+#define FACET_NN_WINOGRAD_H
+
+#include "nn/layers.h"
+
+enum {
+    WINOGRAD_STEPS = 4,  // of a tile
+    WINOGRAD_POINTS = 6, // products a tile
+    WINOGRAD_GROUP = 48, // tiles that are multiplied together, for which scratch is kept
+};
+
+#define winograd_pack          REAL_NAME(winograd_pack)
+#define winograd_pack_backward REAL_NAME(winograd_pack_backward)
+#define winograd_packed_size   REAL_NAME(winograd_packed_size)
+#define winograd_input         REAL_NAME(winograd_input)
+#define winograd_product       REAL_NAME(winograd_product)
+#define winograd_output        REAL_NAME(winograd_output)
+#define winograd_conv          REAL_NAME(winograd_conv)
+
+// Tiles of a sequence, and the steps of tile number `tile`.
+static inline int winograd_tiles(int time) { return (time + WINOGRAD_STEPS - 1) / WINOGRAD_STEPS; }
+
+static inline int winograd_steps(int tile, int time)
+{
+    int left = time - tile * WINOGRAD_STEPS;
+    return left < WINOGRAD_STEPS ? left : WINOGRAD_STEPS;
+}
+
+// Numbers of the packed weights of a layer, and the weights w [3][in][out] as they are multiplied:
+// forwards, and turned round for the gradient of the input.
+size_t winograd_packed_size(int in, int out);
+void winograd_pack(Real *packed, const Real *w, int in, int out);
+void winograd_pack_backward(Real *packed, const Real *w, int in, int out);
+
+// ---- The three parts, for those who share them out ----------------------------------------------
+
+// v [6][..][channels] = B^T d of tiles [first, last) of one sequence, whose first row is x. The six
+// matrices are `stride` numbers apart, and v points at the row of tile `first` in the first one.
+void winograd_input(Real *v, size_t stride, const Real *x, int first, int last, int time,
+                    int channels);
+
+// m [6][rows][out] = v [6][rows][in] times the packed weights: part `part` of `parts` equal ones.
+void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int in, int out,
+                      int part, int parts);
+
+// The steps of one tile of the sequence whose first row is y, from its row of m as in
+// winograd_input; with accumulate they are added.
+void winograd_output(Real *y, const Real *m, size_t stride, int tile, int time, int channels,
+                     bool accumulate);
+
+// ---- All at once --------------------------------------------------------------------------------
+
+// Scratch, in numbers, of winograd_conv and of anyone who takes WINOGRAD_GROUP tiles at a time.
+static inline size_t winograd_scratch(int in, int out)
+{
+    return (size_t)WINOGRAD_POINTS * WINOGRAD_GROUP * (size_t)(in + out);
+}
+
+// The same for the gradient of the weights (train/layers_backward.h): the tiles of input and
+// result, and the six products.
+static inline size_t winograd_gradient_scratch(int in, int out)
+{
+    return winograd_scratch(in, out) + (size_t)WINOGRAD_POINTS * (size_t)in * (size_t)out;
+}
+
+// y = x * w, or y += x * w, for the sequences of a padded block, without bias.
+void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, int batch, int time,
+                   int in, int out, bool accumulate);
+
+#endif
