@@ -213,7 +213,8 @@ static void piece_task(void *context, int piece, int worker)
     const Forward *pass = context;
     ScoreWork *w = pass->work;
     const ScoreNetConfig *c = &w->net->config;
-    int first = piece * PIECE, count = w->rows - first < PIECE ? w->rows - first : PIECE;
+    int first = (w->first + piece) * PIECE;
+    int count = w->rows - first < PIECE ? w->rows - first : PIECE;
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
     for (int i = 0; i < count; i++) {
         load_sample(pass, first + i);
@@ -309,8 +310,10 @@ void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, con
     condition(work, t);
     pool_for(pool, c->blocks, film_task, work);
     Forward pass = {.work = work, .x = x, .out = out};
-    if (threads == 1 || rows >= PIECE * threads || rows > work_shared_rows(work))
-        pool_for(pool, (rows + PIECE - 1) / PIECE, piece_task, &pass);
+    bool whole = !work->trains || work_share(work) == work_shards(work);
+    int pieces = whole ? (rows + PIECE - 1) / PIECE : work_share(work);
+    if (threads == 1 || !whole || rows >= PIECE * threads || rows > work_shared_rows(work))
+        pool_for(pool, pieces, piece_task, &pass);
     else
         forward_shared(&pass, pool);
 }

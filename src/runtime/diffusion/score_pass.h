@@ -14,6 +14,7 @@
 #define score_work_create_train REAL_NAME(score_work_create_train)
 #define score_work_free         REAL_NAME(score_work_free)
 #define score_load              REAL_NAME(score_load)
+#define score_limit             REAL_NAME(score_limit)
 #define score_forward           REAL_NAME(score_forward)
 
 // Rows that a training pass takes through the whole network as one piece of work.
@@ -30,6 +31,10 @@ void score_work_free(ScoreWork *work);
 // Takes the parameters, a block of the network's table: packs the weights, and keeps the pointer.
 // Call it again whenever they change.
 void score_load(ScoreWork *work, const Real *params, FacetPool *pool);
+
+// From now on passes of a workspace that trains compute only the rows of shards [first, last). The
+// others stay as they are, for another rank that computes them.
+void score_limit(ScoreWork *work, int first, int last);
 
 // out [rows][T][D] from x [rows][T][D], diffusion times t [rows], factor values z [rows][K] and
 // context [rows][context], NULL for a network without. The workspace keeps the activations for the

@@ -99,6 +99,7 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int th
     w->shards = (rows + shard - 1) / shard;
     w->threads = threads;
     w->trains = trains;
+    w->last = w->shards;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!w->memory) {
@@ -127,6 +128,13 @@ void score_work_free(ScoreWork *work)
     if (!work) return;
     free(work->memory);
     free(work);
+}
+
+void score_limit(ScoreWork *work, int first, int last)
+{
+    assert(work->trains && 0 <= first && first <= last && last <= work->shards);
+    work->first = first;
+    work->last = last;
 }
 
 // One task packs one unit, and with it a share of the rest.

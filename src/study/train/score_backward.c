@@ -17,12 +17,14 @@ typedef struct Backward {
     ScoreWork *work;
     const Real *dout;
     Real *dx, *dcontext, *dparams;
+    int first, last; // parts of the table
 } Backward;
 
-static void shard_task(void *context, int s, int worker)
+static void shard_task(void *context, int index, int worker)
 {
     const Backward *pass = context;
     ScoreWork *w = pass->work;
+    int s = w->first + index;
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
@@ -182,20 +184,14 @@ static void condition_gradients(const Backward *pass)
     }
 }
 
-// The stem and the head.
-static void edge_gradients(const Backward *pass, Real *scratch)
+static void stem_gradients(const Backward *pass, Real *scratch)
 {
     ScoreWork *w = pass->work;
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     Real *grads = pass->dparams;
-    int rows = rows_in_use(w), head = 2 * c->blocks;
+    int rows = rows_in_use(w);
     const Real *dstream = w->head_hat;
-    conv1d_backward_weight(grads + net->out_weight, scratch, w->head, w->dout, rows, c->channels,
-                           c->dim);
-    zero_sums(grads + net->out_bias, w->dout, rows, c->dim);
-    sum_vector(grads + net->out_gamma, w, head, 1);
-    sum_vector(grads + net->out_beta, w, head, 2);
     conv1d_backward_weight(grads + net->in_weight, scratch, w->x, dstream, rows, c->dim,
                            c->channels);
     zero_sums(grads + net->in_bias, dstream, rows, c->channels);
@@ -205,32 +201,77 @@ static void edge_gradients(const Backward *pass, Real *scratch)
         column_sums(grads + net->position, dstream + work_sample(w, r) * c->channels, 1, (int)size);
 }
 
+static void head_gradients(const Backward *pass, Real *scratch)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNet *net = w->net;
+    const ScoreNetConfig *c = &net->config;
+    Real *grads = pass->dparams;
+    int rows = rows_in_use(w), head = 2 * c->blocks;
+    conv1d_backward_weight(grads + net->out_weight, scratch, w->head, w->dout, rows, c->channels,
+                           c->dim);
+    zero_sums(grads + net->out_bias, w->dout, rows, c->dim);
+    sum_vector(grads + net->out_gamma, w, head, 1);
+    sum_vector(grads + net->out_beta, w, head, 2);
+}
+
+// ---- The parts of the table ---------------------------------------------------------------------
+
+int score_parts(const ScoreNet *net) { return SCORE_PART_UNITS + 2 * net->config.blocks + 1; }
+
+size_t score_part_start(const ScoreNet *net, int part)
+{
+    int unit = part - SCORE_PART_UNITS;
+    if (part == SCORE_PART_CONDITION) return 0;
+    if (part == SCORE_PART_FILM) return net->film_weight;
+    if (part == SCORE_PART_STEM) return net->in_weight;
+    if (unit < 2 * net->config.blocks) return net->units[unit].weight;
+    return unit == 2 * net->config.blocks ? net->out_gamma : net->table.size;
+}
+
+// Part by part, but FiLM last and in a task a block.
 static void gradient_task(void *context, int index, int worker)
 {
     const Backward *pass = context;
     ScoreWork *w = pass->work;
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
-    int blocks = w->net->config.blocks;
-    if (index == 0)
+    int units = 2 * w->net->config.blocks, unit = index - SCORE_PART_UNITS;
+    int part = unit > units ? SCORE_PART_FILM : index;
+    if (part < pass->first || part >= pass->last) return;
+    if (unit > units)
+        film_gradients(pass, unit - units - 1);
+    else if (index == SCORE_PART_CONDITION)
         condition_gradients(pass);
-    else if (index == 1)
-        edge_gradients(pass, scratch);
-    else if (index < 2 + 2 * blocks)
-        unit_gradients(pass, index - 2, scratch);
-    else
-        film_gradients(pass, index - 2 - 2 * blocks);
+    else if (index == SCORE_PART_STEM)
+        stem_gradients(pass, scratch);
+    else if (unit == units)
+        head_gradients(pass, scratch);
+    else if (unit >= 0)
+        unit_gradients(pass, unit, scratch);
+}
+
+void score_backward_rows(Real *dx, ScoreWork *work, const Real *dout, FacetPool *pool)
+{
+    assert(work->trains && "the workspace is not for training");
+    assert(facet_pool_threads(pool) <= work->threads);
+    Backward pass = {.work = work, .dout = dout, .dx = dx};
+    pool_for(pool, work_share(work), shard_task, &pass);
+}
+
+void score_backward_weights(Real *dparams, Real *dcontext, ScoreWork *work, int first, int last,
+                            FacetPool *pool)
+{
+    Backward pass = {
+        .work = work, .dcontext = dcontext, .dparams = dparams, .first = first, .last = last};
+    if (dparams)
+        pool_for(pool, score_parts(work->net) + work->net->config.blocks, gradient_task, &pass);
+    else if (dcontext)
+        condition_gradients(&pass);
 }
 
 void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
                     FacetPool *pool)
 {
-    assert(work->trains && "the workspace is not for training");
-    assert(facet_pool_threads(pool) <= work->threads);
-    Backward pass = {
-        .work = work, .dout = dout, .dx = dx, .dcontext = dcontext, .dparams = dparams};
-    pool_for(pool, work_shards(work), shard_task, &pass);
-    if (dparams)
-        pool_for(pool, 2 + 3 * work->net->config.blocks, gradient_task, &pass);
-    else if (dcontext)
-        condition_gradients(&pass);
+    score_backward_rows(dx, work, dout, pool);
+    score_backward_weights(dparams, dcontext, work, 0, score_parts(work->net), pool);
 }
