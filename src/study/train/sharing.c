@@ -26,15 +26,17 @@ static void deal_shards(Sharing *s)
     }
 }
 
-// How long a part's gradient and update take, roughly: its weights, times the products that each
-// is in, and an update is worth some of those.
+// How long a part's gradient and update take, in uses of one weight in a convolution. The condition
+// also takes the way back through FiLM.
 static double part_cost(const Sharing *s, int part)
 {
-    enum { UPDATE = 100 };
+    enum { LINEAR_USE = 4, UPDATE = 200 }; // as measured
     const ScoreNet *net = s->work->net;
     double weights = (double)(score_part_start(net, part + 1) - score_part_start(net, part));
-    double uses = part < SCORE_PART_STEM ? s->rows : s->rows * net->config.horizon;
-    return weights * (uses + UPDATE);
+    double film = (double)(net->in_weight - net->film_weight);
+    double uses = part < SCORE_PART_STEM ? (double)s->rows * LINEAR_USE
+                                         : (double)s->rows * net->config.horizon;
+    return weights * (uses + UPDATE) + (part == SCORE_PART_CONDITION ? film * uses : 0.0);
 }
 
 static void deal_parts(Sharing *s)
