@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
-                     const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress)
+FacetStatus eval_run_share(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                           const FacetPolicySampling *sampling, int seeds, FacetRanks *ranks,
+                           int first, const FacetProgress *progress)
 {
     Progress all;
     progress_begin(&all, progress, "seeds", seeds);
@@ -22,6 +23,7 @@ FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *pol
                              : status_fail(FACET_NO_MEMORY, "out of memory for flights");
     if (status.ok) run->tasks = facet_race_feasible_tasks(tasks, race);
     for (int k = 0; k < seeds && status.ok; k++) {
+        if (!ranks_mine(ranks, first + k)) continue;
         uint64_t seed = sampling->seed + (uint64_t)k;
         FacetPolicyPlanner *planner;
         status = facet_policy_planner_create(&planner, policy, race, sampling, tasks, run->tasks,
@@ -37,6 +39,19 @@ FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *pol
     free(tasks);
     if (!status.ok) eval_run_free(run);
     return status;
+}
+
+FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                     const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress)
+{
+    return eval_run_share(run, race, policy, sampling, seeds, NULL, 0, progress);
+}
+
+void eval_run_collect(EvalRun *run, FacetRanks *ranks, int first)
+{
+    size_t size = (size_t)run->tasks * sizeof *run->results;
+    for (int k = 0; ranks && k < run->seeds; k++)
+        ranks_broadcast(ranks, (first + k) % ranks->count, run->results + k * run->tasks, size);
 }
 
 void eval_run_free(EvalRun *run)
