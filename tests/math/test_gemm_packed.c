@@ -49,6 +49,25 @@ static void matches_reference(void **state)
                 }
 }
 
+// b^T used once, packed on the way: the same bits as packed before.
+static void a_transposed_matrix_needs_no_packing_before(void **state)
+{
+    (void)state;
+    fill(3);
+    const int ns[] = {1, 15, 33, 70}, ks[] = {1, 9, 300};
+    for (int m = 1; m <= 26; m += 5)
+        for (int n = 0; n < 4; n++)
+            for (int k = 0; k < 3; k++)
+                for (int add = 0; add < 2; add++) {
+                    int cols = ns[n], depth = ks[k], ldc = cols + 3, ldb = depth + 2;
+                    memcpy(r, c, (size_t)(m * ldc) * sizeof *r);
+                    gemm_pack(packed, GEMM_TRANSPOSED, b, ldb, depth, 0, cols, depth);
+                    gemm_packed(r, ldc, a, depth, packed, m, cols, depth, add);
+                    gemm_by_transposed(c, ldc, a, depth, b, ldb, m, cols, depth, add);
+                    assert_memory_equal(c, r, (size_t)(m * ldc) * sizeof *r);
+                }
+}
+
 // Rows of a that overlap: three stacked matrices and lda = k / 3 are a convolution.
 static void overlapping_rows(void **state)
 {
@@ -81,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_reference),
+        cmocka_unit_test(a_transposed_matrix_needs_no_packing_before),
         cmocka_unit_test(overlapping_rows),
         cmocka_unit_test(rows_are_independent),
     };

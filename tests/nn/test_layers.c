@@ -99,7 +99,7 @@ static void linear_has_its_derivatives(void **state)
 {
     (void)state;
     linear_backward_input(dx, dy, w, B, I, O);
-    linear_backward_weight(dw, x, dy, B, I, O);
+    linear_backward_weight(dw, O, x, I, dy, O, B, I, O);
     column_sums(dbias, dy, B, O);
     check_gradient("dx", x, dx, B * I, 1, linear_loss, NULL);
     check_gradient("dw", w, dw, I * O, 1, linear_loss, NULL);

@@ -123,7 +123,7 @@ static void linear_is_pytorchs(void **state)
     same(y, "linear.y", T * O);
     linear_backward_input(dx, reference("linear.dy"), w, T, I, O);
     same(dx, "linear.dx", T * I);
-    linear_backward_weight(dw, reference("linear.x"), reference("linear.dy"), T, I, O);
+    linear_backward_weight(dw, O, reference("linear.x"), I, reference("linear.dy"), O, T, I, O);
     same(dw, "linear.dw", I * O);
 }
 

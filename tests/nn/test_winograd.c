@@ -119,20 +119,22 @@ static void sharing_out_changes_no_bit(void **state)
     assert_int_equal(tiles * B, ROWS);
     seq_pack(padded, x, B, TIME, IN);
     winograd_pack(packed, w, IN, OUT);
-    for (int b = 0; b < B; b++)
-        winograd_input(v + (size_t)(b * tiles) * IN, (size_t)ROWS * IN,
-                       padded + seq_start(b, TIME) * IN, 0, tiles, TIME, IN);
+    for (int i = 0; i < ROWS; i++)
+        winograd_input(v + (size_t)i * winograd_row(IN), winograd_matrix(ROWS, IN),
+                       padded + seq_start(i / tiles, TIME) * IN, i % tiles, TIME, IN);
+    memset(whole, 0, sizeof whole);
     winograd_product(whole, v, packed, ROWS, IN, OUT, 0, 1);
     for (int count = 2; count <= 5; count++) {
         memset(parts, 0, sizeof parts);
         for (int i = 0; i < count; i++) winograd_product(parts, v, packed, ROWS, IN, OUT, i, count);
-        assert_memory_equal(parts, whole, sizeof(double) * WINOGRAD_POINTS * ROWS * OUT);
+        assert_memory_equal(parts, whole, sizeof whole);
     }
-    winograd_input(v, IN, padded + seq_start(1, TIME) * IN, 1, 2, TIME, IN);
+    winograd_input(v, winograd_matrix(1, IN), padded + seq_start(1, TIME) * IN, 1, TIME, IN);
     winograd_product(alone, v, packed, 1, IN, OUT, 0, 1);
+    size_t row = (size_t)(tiles + 1) * (size_t)winograd_row(OUT);
     for (int point = 0; point < WINOGRAD_POINTS; point++)
-        assert_memory_equal(alone + (size_t)point * OUT,
-                            whole + ((size_t)point * ROWS + (size_t)tiles + 1) * OUT,
+        assert_memory_equal(alone + (size_t)point * winograd_matrix(1, OUT),
+                            whole + (size_t)point * winograd_matrix(ROWS, OUT) + row,
                             sizeof(double) * OUT);
 }
 

@@ -1,11 +1,12 @@
 // The forward pass of the score network (see diffusion/score_pass.h).
 //
-// The condition runs on the calling thread and FiLM in one task a block. Many rows are cut into
-// pieces of a few samples, and a thread takes a piece through all stages (stem, two units a block,
-// head). Few rows go stage by stage, and the threads share out each: the tiles of its convolution's
-// input, the product by columns, so that each thread reads its part of the weights alone, and the
-// tiles of the result. All products are packed ones, so a row's result does not depend on the way,
-// nor on the rows that are computed with it: not by one bit.
+// The condition runs on the calling thread and FiLM in one task a block. Then come the stages:
+// stem, two units a block, head. Many rows are cut into pieces of a few samples, which the threads
+// take one by one, while a stage's weights stay in their caches. Of few rows the threads share out
+// each part of a stage: the tiles of its convolution's input, the product by columns, so that each
+// thread reads its part of the weights alone, and the tiles of the result. All products are packed
+// ones, so a row's result does not depend on the way, nor on the rows that are computed with it:
+// not by one bit.
 #include "diffusion/score_work.h"
 #include "math/gemm_packed.h"
 
@@ -143,31 +144,32 @@ static int tile_of(int *sample, const ScoreWork *w, int index)
     return index % tiles;
 }
 
-static void tile_input(Real *v, size_t stride, const ScoreWork *w, int unit, int sample, int index)
+static void tile_input(Real *v, size_t matrix, const ScoreWork *w, int unit, int sample, int index)
 {
     const ScoreNetConfig *c = &w->net->config;
     int tile = tile_of(&sample, w, index);
-    winograd_input(v + (size_t)index * c->channels, stride, unit_source(w, unit, sample), tile,
-                   tile + 1, c->horizon, c->channels);
+    winograd_input(v + (size_t)index * winograd_row(c->channels), matrix,
+                   unit_source(w, unit, sample), tile, c->horizon, c->channels);
 }
 
-static void tile_output(const Real *m, size_t stride, ScoreWork *w, int unit, int sample, int index)
+static void tile_output(const Real *m, size_t matrix, ScoreWork *w, int unit, int sample, int index)
 {
     const ScoreNetConfig *c = &w->net->config;
     int tile = tile_of(&sample, w, index), first = tile * STEPS;
     Real *u = w->hat[unit] + work_sample(w, sample) * c->channels;
-    winograd_output(u, m + (size_t)index * c->channels, stride, tile, c->horizon, c->channels,
-                    false);
+    winograd_output(u, m + (size_t)index * winograd_row(c->channels), matrix, tile, c->horizon,
+                    c->channels, false);
     finish_steps(w, unit, sample, first, first + winograd_steps(tile, c->horizon));
 }
 
-// ---- Many rows: a thread takes some samples through the network ---------------------------------
+// ---- Many rows: a thread takes some samples through a stage -------------------------------------
 
 typedef struct Forward {
     ScoreWork *work;
     const Real *x;
     Real *out;
-    int unit;         // of few rows
+    int unit;         // whose turn it is: -1 is the stem, and the head comes after the last
+    int pieces;       // of many rows
     int tiles, parts; // of few rows
 } Forward;
 
@@ -192,43 +194,75 @@ static void store_sample(const Forward *pass, int sample)
            size * sizeof(Real));
 }
 
-// A unit for `count` samples, in groups of tiles.
-static void piece_unit(ScoreWork *w, int unit, int first, int count, Real *scratch)
+static int piece_end(const ScoreWork *w, int first)
 {
-    const ScoreNetConfig *c = &w->net->config;
-    int tiles = winograd_tiles(c->horizon), group = WINOGRAD_GROUP / tiles;
-    if (group < 1) group = 1;
-    for (int done = 0; done < count; done += group) {
-        int samples = count - done < group ? count - done : group, rows = samples * tiles;
-        size_t stride = (size_t)rows * c->channels;
-        Real *v = scratch, *m = v + WINOGRAD_POINTS * stride;
-        for (int i = 0; i < rows; i++) tile_input(v, stride, w, unit, first + done, i);
-        winograd_product(m, v, w->pack[unit], rows, c->channels, c->channels, 0, 1);
-        for (int i = 0; i < rows; i++) tile_output(m, stride, w, unit, first + done, i);
+    return w->rows - first < PIECE ? w->rows : first + PIECE;
+}
+
+static void piece_stem(const Forward *pass, int piece)
+{
+    ScoreWork *w = pass->work;
+    for (int i = piece * PIECE; i < piece_end(w, piece * PIECE); i++) {
+        load_sample(pass, i);
+        stem_steps(w, i, 0, w->net->config.horizon);
     }
 }
 
-static void piece_task(void *context, int piece, int worker)
+// A unit for the samples of a piece, in groups of tiles.
+static void piece_unit(const Forward *pass, int piece, int worker)
 {
-    const Forward *pass = context;
     ScoreWork *w = pass->work;
     const ScoreNetConfig *c = &w->net->config;
-    int first = (w->first + piece) * PIECE;
-    int count = w->rows - first < PIECE ? w->rows - first : PIECE;
+    int tiles = winograd_tiles(c->horizon), group = WINOGRAD_GROUP / tiles;
+    int unit = pass->unit, end = piece_end(w, piece * PIECE);
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
-    for (int i = 0; i < count; i++) {
-        load_sample(pass, first + i);
-        stem_steps(w, first + i, 0, c->horizon);
-    }
-    for (int unit = 0; unit < 2 * c->blocks; unit++) piece_unit(w, unit, first, count, scratch);
-    for (int i = 0; i < count; i++) {
-        out_steps(w, first + i, 0, c->horizon);
-        store_sample(pass, first + i);
+    if (group < 1) group = 1;
+    for (int first = piece * PIECE; first < end; first += group) {
+        int samples = end - first < group ? end - first : group, rows = samples * tiles;
+        size_t matrix = winograd_matrix(rows, c->channels);
+        Real *v = scratch, *m = v + WINOGRAD_POINTS * matrix;
+        for (int i = 0; i < rows; i++) tile_input(v, matrix, w, unit, first, i);
+        winograd_product(m, v, w->pack[unit], rows, c->channels, c->channels, 0, 1);
+        for (int i = 0; i < rows; i++) tile_output(m, matrix, w, unit, first, i);
     }
 }
 
-// ---- Few rows: the threads share out each stage
-// --------------------------------------------------
+static void piece_out(const Forward *pass, int piece)
+{
+    ScoreWork *w = pass->work;
+    for (int i = piece * PIECE; i < piece_end(w, piece * PIECE); i++) {
+        out_steps(w, i, 0, w->net->config.horizon);
+        store_sample(pass, i);
+    }
+}
+
+// A stage of one piece: the stem, a unit or the head. In training the next unit is packed
+// meanwhile.
+static void piece_task(void *context, int index, int worker)
+{
+    const Forward *pass = context;
+    int first = pass->work->first; // a piece of training is a shard
+    if (index >= pass->pieces)
+        score_pack_part(pass->work, pass->unit + 1, false, index - pass->pieces);
+    else if (pass->unit < 0)
+        piece_stem(pass, first + index);
+    else if (pass->unit < 2 * pass->work->net->config.blocks)
+        piece_unit(pass, first + index, worker);
+    else
+        piece_out(pass, first + index);
+}
+
+static void forward_pieces(Forward *pass, FacetPool *pool)
+{
+    const ScoreWork *w = pass->work;
+    pass->pieces = w->trains ? work_share(w) : (w->rows + PIECE - 1) / PIECE;
+    for (pass->unit = -1; pass->unit <= 2 * w->net->config.blocks; pass->unit++) {
+        int packs = w->trains ? score_pack_parts(w, pass->unit + 1) : 0;
+        pool_for(pool, pass->pieces + packs, piece_task, pass);
+    }
+}
+
+// ---- Few rows: the threads share out each stage -------------------------------------------------
 
 static void share_stem(void *context, int sample, int worker)
 {
@@ -243,10 +277,10 @@ static void share_input(void *context, int part, int worker)
     (void)worker;
     const Forward *pass = context;
     ScoreWork *w = pass->work;
-    size_t stride = (size_t)pass->tiles * w->net->config.channels;
+    size_t matrix = winograd_matrix(pass->tiles, w->net->config.channels);
     int end = pass->tiles * (part + 1) / pass->parts;
     for (int i = pass->tiles * part / pass->parts; i < end; i++)
-        tile_input(w->scratch, stride, w, pass->unit, 0, i);
+        tile_input(w->scratch, matrix, w, pass->unit, 0, i);
 }
 
 static void share_product(void *context, int part, int worker)
@@ -255,7 +289,7 @@ static void share_product(void *context, int part, int worker)
     const Forward *pass = context;
     ScoreWork *w = pass->work;
     int channels = w->net->config.channels;
-    Real *v = w->scratch, *m = v + (size_t)WINOGRAD_POINTS * pass->tiles * channels;
+    Real *v = w->scratch, *m = v + WINOGRAD_POINTS * winograd_matrix(pass->tiles, channels);
     winograd_product(m, v, w->pack[pass->unit], pass->tiles, channels, channels, part, pass->parts);
 }
 
@@ -264,10 +298,10 @@ static void share_output(void *context, int part, int worker)
     (void)worker;
     const Forward *pass = context;
     ScoreWork *w = pass->work;
-    size_t stride = (size_t)pass->tiles * w->net->config.channels;
+    size_t matrix = winograd_matrix(pass->tiles, w->net->config.channels);
     int end = pass->tiles * (part + 1) / pass->parts;
     for (int i = pass->tiles * part / pass->parts; i < end; i++)
-        tile_output(w->scratch + WINOGRAD_POINTS * stride, stride, w, pass->unit, 0, i);
+        tile_output(w->scratch + WINOGRAD_POINTS * matrix, matrix, w, pass->unit, 0, i);
 }
 
 static void share_out(void *context, int sample, int worker)
@@ -310,10 +344,8 @@ void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, con
     condition(work, t);
     pool_for(pool, c->blocks, film_task, work);
     Forward pass = {.work = work, .x = x, .out = out};
-    bool whole = !work->trains || work_share(work) == work_shards(work);
-    int pieces = whole ? (rows + PIECE - 1) / PIECE : work_share(work);
-    if (threads == 1 || !whole || rows >= PIECE * threads || rows > work_shared_rows(work))
-        pool_for(pool, pieces, piece_task, &pass);
+    if (work->trains || threads == 1 || rows >= PIECE * threads || rows > work_shared_rows(work))
+        forward_pieces(&pass, pool);
     else
         forward_shared(&pass, pool);
 }

@@ -18,7 +18,7 @@
 #define score_forward           REAL_NAME(score_forward)
 
 // Rows that a training pass takes through the whole network as one piece of work.
-enum { SCORE_SHARD = 6 };
+enum { SCORE_SHARD = 4 };
 
 typedef struct ScoreWork ScoreWork;
 

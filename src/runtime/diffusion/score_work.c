@@ -24,8 +24,8 @@ static void lay_out_packed(ScoreWork *w, Real *base, size_t *used)
     w->pack_cond2 = carve(base, used, gemm_packed_size(c->cond, c->cond));
     w->pack_in = carve(base, used, gemm_packed_size(c->channels, 3 * c->dim));
     w->pack_out = carve(base, used, gemm_packed_size(c->dim, 3 * c->channels));
-    for (int i = 0; i < 2 * c->blocks; i++) w->pack[i] = carve(base, used, unit);
-    for (int i = 0; w->trains && i < 2 * c->blocks; i++) w->pack_back[i] = carve(base, used, unit);
+    for (int i = 0; i < 2 * c->blocks; i++)
+        w->pack[i] = w->trains && i > 1 ? w->pack[i - 2] : carve(base, used, unit);
     for (int l = 0; l < c->blocks; l++)
         w->pack_film[l] = carve(base, used, gemm_packed_size(2 * c->channels, c->cond));
 }
@@ -79,8 +79,8 @@ static size_t lay_out(ScoreWork *w, Real *base)
     w->head = carve(base, &used, seq * channels);
     // A group of tiles, or one sample where that has more.
     int tiles = winograd_tiles(c->horizon);
-    w->scratch_size = (size_t)(tiles > WINOGRAD_GROUP ? tiles : WINOGRAD_GROUP) *
-                      (2 * WINOGRAD_POINTS * channels);
+    w->scratch_size = 2 * WINOGRAD_POINTS *
+                      winograd_matrix(tiles > WINOGRAD_GROUP ? tiles : WINOGRAD_GROUP, c->channels);
     if (w->trains) lay_out_gradients(w, base, &used, (int)seq);
     w->scratch = carve(base, &used, (size_t)w->threads * w->scratch_size);
     return used;
@@ -145,8 +145,7 @@ static void pack_task(void *context, int unit, int worker)
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params, *weight = params + net->units[unit].weight;
-    winograd_pack(w->pack[unit], weight, c->channels, c->channels);
-    if (w->trains) winograd_pack_backward(w->pack_back[unit], weight, c->channels, c->channels);
+    if (!w->trains) winograd_pack(w->pack[unit], weight, c->channels, c->channels);
     if (unit % 2 == 0) {
         int film = 2 * c->channels, stride = c->blocks * film;
         gemm_pack(w->pack_film[unit / 2], GEMM_PLAIN,
@@ -175,4 +174,20 @@ void score_load(ScoreWork *work, const Real *params, FacetPool *pool)
 {
     work->params = params;
     pool_for(pool, 2 * work->net->config.blocks, pack_task, work);
+}
+
+int score_pack_parts(const ScoreWork *work, int unit)
+{
+    const ScoreNetConfig *c = &work->net->config;
+    return unit >= 0 && unit < 2 * c->blocks ? gemm_packed_panels(c->channels) : 0;
+}
+
+void score_pack_part(ScoreWork *work, int unit, bool backward, int part)
+{
+    int channels = work->net->config.channels;
+    const Real *weight = work->params + work->net->units[unit].weight;
+    if (backward)
+        winograd_pack_backward_panel(work->pack[unit], weight, part, channels, channels);
+    else
+        winograd_pack_panel(work->pack[unit], weight, part, channels, channels);
 }

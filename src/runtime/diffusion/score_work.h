@@ -22,10 +22,11 @@ struct ScoreWork {
     const Real *params;  // owned by the caller
     Real *memory;
 
-    // Packed weights: selection, condition, stem, head, units forward and backward, the FiLM of
-    // each block.
+    // Packed weights: selection, condition, stem, head, units, the FiLM of each block. Weights in
+    // training are used once, so a workspace that trains has two places that the units take in
+    // turn: one is used while the next unit is packed, and both stay in the cache.
     Real *pack_select, *pack_cond1, *pack_cond2;
-    Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX], *pack_back[2 * SCORE_BLOCKS_MAX];
+    Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX];
     Real *pack_film[SCORE_BLOCKS_MAX];
 
     // [rows][context]: what the context is multiplied by, of a network that selects.
@@ -54,10 +55,16 @@ struct ScoreWork {
 static inline int work_shared_rows(const ScoreWork *work)
 {
     const ScoreNetConfig *c = &work->net->config;
-    size_t tiles = (size_t)winograd_tiles(c->horizon);
-    size_t row = (size_t)2 * WINOGRAD_POINTS * tiles * (size_t)c->channels;
+    size_t row = 2 * WINOGRAD_POINTS * winograd_matrix(winograd_tiles(c->horizon), c->channels);
     return (int)((size_t)work->threads * work->scratch_size / row);
 }
+
+// The parts in which a unit of a workspace that trains is packed, and one of them, forwards or
+// backwards. There are none of a unit that is not there.
+#define score_pack_parts REAL_NAME(score_pack_parts)
+#define score_pack_part  REAL_NAME(score_pack_part)
+int score_pack_parts(const ScoreWork *work, int unit);
+void score_pack_part(ScoreWork *work, int unit, bool backward, int part);
 
 // Rows of one shard's block, and the samples that shard s holds when `rows` are in use.
 static inline size_t work_block(const ScoreWork *work)

@@ -5,6 +5,7 @@
 #include "math/gemm_packed.h"
 
 #include "math/gemm_tile.h"
+#include "math/transpose.h"
 
 #include <string.h>
 
@@ -21,9 +22,7 @@ void gemm_pack(Real *packed, GemmOp op, const Real *b, int ldb, int rows, int k_
                 memcpy(out + (size_t)p * PANEL, b + (size_t)p * ldb + (size_t)j * PANEL,
                        (size_t)width * sizeof *out);
         else
-            for (int p = 0; p < rows; p++)
-                for (int i = 0; i < width; i++)
-                    out[(size_t)p * PANEL + i] = b[(size_t)(j * PANEL + i) * ldb + p];
+            transpose(out, PANEL, b + (size_t)j * PANEL * ldb, (size_t)ldb, width, rows);
     }
 }
 
@@ -72,6 +71,21 @@ static void tile_narrow(Real *c, int ldc, const Real *a, int lda, const Real *pa
     for (int i = 0; i < rows; i++) memcpy(c + (size_t)i * ldc, buffer + (size_t)i * PANEL, bytes);
 }
 
+// c [m][width] (+)= a [m][k] panel [k][PANEL], of which only the first columns count.
+static void panel_product(Real *c, int ldc, const Real *a, int lda, const Real *panel, int m,
+                          int width, int k, bool accumulate)
+{
+    for (int i = 0; i < m; i += TILE) {
+        int rows = m - i < TILE ? m - i : TILE;
+        Real *out = c + (size_t)i * ldc;
+        const Real *in = a + (size_t)i * lda;
+        if (width >= PANEL)
+            tile_rows(out, ldc, in, lda, panel, k, accumulate, rows);
+        else
+            tile_narrow(out, ldc, in, lda, panel, k, accumulate, rows, width);
+    }
+}
+
 int gemm_packed_panels(int n) { return panels(n); }
 
 void gemm_packed_part(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n,
@@ -79,20 +93,10 @@ void gemm_packed_part(Real *c, int ldc, const Real *a, int lda, const Real *pack
 {
     for (int p = 0; p < k; p += K_BLOCK) {
         int depth = k - p < K_BLOCK ? k - p : K_BLOCK;
-        bool add = accumulate || p > 0;
-        for (int j = first; j < first + count; j++) {
-            const Real *panel = packed + ((size_t)j * k + p) * PANEL;
-            int width = n - j * PANEL;
-            for (int i = 0; i < m; i += TILE) {
-                int rows = m - i < TILE ? m - i : TILE;
-                Real *out = c + (size_t)i * ldc + (size_t)j * PANEL;
-                const Real *in = a + (size_t)i * lda + p;
-                if (width >= PANEL)
-                    tile_rows(out, ldc, in, lda, panel, depth, add, rows);
-                else
-                    tile_narrow(out, ldc, in, lda, panel, depth, add, rows, width);
-            }
-        }
+        for (int j = first; j < first + count; j++)
+            panel_product(c + (size_t)j * PANEL, ldc, a + p, lda,
+                          packed + ((size_t)j * k + p) * PANEL, m, n - j * PANEL, depth,
+                          accumulate || p > 0);
     }
 }
 
@@ -100,4 +104,18 @@ void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, i
                  bool accumulate)
 {
     gemm_packed_part(c, ldc, a, lda, packed, m, n, k, 0, panels(n), accumulate);
+}
+
+void gemm_by_transposed(Real *c, int ldc, const Real *a, int lda, const Real *b, int ldb, int m,
+                        int n, int k, bool accumulate)
+{
+    Real panel[K_BLOCK * PANEL];
+    for (int p = 0; p < k; p += K_BLOCK) {
+        int depth = k - p < K_BLOCK ? k - p : K_BLOCK;
+        for (int j = 0; j < n; j += PANEL) {
+            int width = n - j < PANEL ? n - j : PANEL;
+            gemm_pack(panel, GEMM_TRANSPOSED, b + (size_t)j * ldb + p, ldb, depth, 0, width, depth);
+            panel_product(c + j, ldc, a + p, lda, panel, m, width, depth, accumulate || p > 0);
+        }
+    }
 }

@@ -26,6 +26,7 @@ typedef enum GemmOp {
 #define gemm_packed_size   REAL_NAME(gemm_packed_size)
 #define gemm_packed_part   REAL_NAME(gemm_packed_part)
 #define gemm_packed_panels REAL_NAME(gemm_packed_panels)
+#define gemm_by_transposed REAL_NAME(gemm_by_transposed)
 
 // Numbers that a packed [k][n] matrix takes.
 size_t gemm_packed_size(int n, int k);
@@ -44,5 +45,10 @@ void gemm_packed(Real *c, int ldc, const Real *a, int lda, const Real *packed, i
 int gemm_packed_panels(int n);
 void gemm_packed_part(Real *c, int ldc, const Real *a, int lda, const Real *packed, int m, int n,
                       int k, int first, int count, bool accumulate);
+
+// c [m][n] = a b^T, or c += a b^T, for a b [n][k] that is used once: a panel at a time is packed on
+// the way.
+void gemm_by_transposed(Real *c, int ldc, const Real *a, int lda, const Real *b, int ldb, int m,
+                        int n, int k, bool accumulate);
 
 #endif

@@ -7,17 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-// e^x without a library call, so that loops over it become vector code. The float version reduces
-// x = k ln 2 + r with |r| <= ln 2 / 2 and takes a polynomial of degree 7 in r (Cephes expf); its
-// relative error is below 2e-7 for x in [-87, 88], and arguments outside are clamped to that
-// range. The double version is the library's.
-static inline Real real_exp(Real x)
+// e^x for x up to `most`, at most 88, and e^most above; without a library call, so that loops over
+// it become vector code. The float version reduces x = k ln 2 + r with |r| <= ln 2 / 2 and takes a
+// polynomial of degree 7 in r (Cephes expf); its relative error is below 2e-7 from -87 on, and
+// arguments below count as that. The double version is the library's.
+static inline Real real_exp_to(Real x, Real most)
 {
 #ifdef FACET_REAL_DOUBLE
-    return exp(x);
+    return exp(x > most ? most : x);
 #else
     x = x < -87.0f ? -87.0f : x;
-    x = x > 88.0f ? 88.0f : x;
+    x = x > most ? most : x;
     const float shift = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
     float shifted = x * 1.44269504088896341f + shift;
     float k = shifted - shift;
@@ -38,10 +38,12 @@ static inline Real real_exp(Real x)
 #endif
 }
 
+static inline Real real_exp(Real x) { return real_exp_to(x, R(88)); }
+
 // Mish: x tanh(softplus(x)) = x n / (n + 2) with n = e^x (e^x + 2). Above 20 the quotient is 1.
 static inline Real mish_value(Real x)
 {
-    Real e = real_exp(x > R(20) ? R(20) : x);
+    Real e = real_exp_to(x, R(20));
     Real n = e * (e + R(2));
     return x * (n / (n + R(2)));
 }
@@ -49,7 +51,7 @@ static inline Real mish_value(Real x)
 // Its value and its slope n / (n + 2) + 4 x e^x (e^x + 1) / (n + 2)^2.
 static inline void mish_value_slope(Real *value, Real *slope, Real x)
 {
-    Real e = real_exp(x > R(20) ? R(20) : x);
+    Real e = real_exp_to(x, R(20));
     Real n = e * (e + R(2));
     Real inverse = R(1) / (n + R(2));
     Real w = n * inverse;

@@ -2,6 +2,7 @@
 #include "nn/winograd.h"
 
 #include "math/gemm_packed.h"
+#include "math/transpose.h"
 
 #include <assert.h>
 #include <string.h>
@@ -34,76 +35,100 @@ static void spread_weights(Real *packed, size_t stride, const Real *g0, const Re
     }
 }
 
-// The columns past n of the last panel of a packed [k][n] matrix, at all points, are zero.
-static void clear_last_panel(Real *packed, size_t stride, int k, int n, int panel)
+// The columns of panel `index` of a packed [k][n] matrix. Those past n are zero, at all points.
+static int panel_columns(Real *packed, size_t stride, int index, int k, int n)
 {
-    size_t size = (size_t)k * panel, last = (size_t)(n / panel) * size;
-    for (int point = 0; n % panel && point < WINOGRAD_POINTS; point++)
-        memset(packed + point * stride + last, 0, size * sizeof *packed);
+    int panel = (int)gemm_packed_size(1, 1), count = n - index * panel;
+    if (count >= panel) return panel;
+    size_t size = (size_t)k * panel;
+    for (int point = 0; point < WINOGRAD_POINTS; point++)
+        memset(packed + point * stride + index * size, 0, size * sizeof *packed);
+    return count;
+}
+
+void winograd_pack_panel(Real *packed, const Real *w, int index, int in, int out)
+{
+    size_t tap = (size_t)in * out, stride = gemm_packed_size(out, in);
+    int panel = (int)gemm_packed_size(1, 1), first = index * panel;
+    int count = panel_columns(packed, stride, index, in, out);
+    Real *to = packed + (size_t)first * in;
+    for (int i = 0; i < in; i++, to += panel) {
+        const Real *g = w + (size_t)i * out + first;
+        spread_weights(to, stride, g, g + tap, g + 2 * tap, count);
+    }
+}
+
+void winograd_pack_backward_panel(Real *packed, const Real *w, int index, int in, int out)
+{
+    enum { SIDE = 16 };
+    size_t tap = (size_t)in * out, stride = gemm_packed_size(in, out);
+    int panel = (int)gemm_packed_size(1, 1), first = index * panel;
+    int count = panel_columns(packed, stride, index, out, in);
+    Real turned[3][SIDE][PANEL_MAX]; // a piece of the taps, transposed
+    assert(panel <= PANEL_MAX);
+    for (int o = 0; o < out; o += SIDE) {
+        int side = out - o < SIDE ? out - o : SIDE;
+        for (int k = 0; k < 3; k++)
+            transpose(turned[k][0], PANEL_MAX, w + k * tap + (size_t)first * out + o, (size_t)out,
+                      count, side);
+        for (int s = 0; s < side; s++)
+            spread_weights(packed + (size_t)first * out + (size_t)(o + s) * panel, stride,
+                           turned[2][s], turned[1][s], turned[0][s], count);
+    }
 }
 
 void winograd_pack(Real *packed, const Real *w, int in, int out)
 {
-    size_t tap = (size_t)in * out, stride = gemm_packed_size(out, in);
-    int panel = (int)gemm_packed_size(1, 1);
-    clear_last_panel(packed, stride, in, out, panel);
-    for (int first = 0; first < out; first += panel) {
-        int count = out - first < panel ? out - first : panel;
-        Real *to = packed + (size_t)first * in;
-        for (int i = 0; i < in; i++, to += panel) {
-            const Real *g = w + (size_t)i * out + first;
-            spread_weights(to, stride, g, g + tap, g + 2 * tap, count);
-        }
-    }
+    for (int i = 0; i < gemm_packed_panels(out); i++) winograd_pack_panel(packed, w, i, in, out);
 }
 
 void winograd_pack_backward(Real *packed, const Real *w, int in, int out)
 {
-    enum { SIDE = 16 };
-    size_t tap = (size_t)in * out, stride = gemm_packed_size(in, out);
-    int panel = (int)gemm_packed_size(1, 1);
-    Real turned[3][SIDE][PANEL_MAX]; // a piece of the taps, transposed
-    assert(panel <= PANEL_MAX);
-    clear_last_panel(packed, stride, out, in, panel);
-    for (int first = 0; first < in; first += panel) {
-        int count = in - first < panel ? in - first : panel;
-        for (int o = 0; o < out; o += SIDE) {
-            int side = out - o < SIDE ? out - o : SIDE;
-            for (int k = 0; k < 3; k++)
-                for (int i = 0; i < count; i++)
-                    for (int s = 0; s < side; s++)
-                        turned[k][s][i] = w[k * tap + (size_t)(first + i) * out + (size_t)(o + s)];
-            for (int s = 0; s < side; s++)
-                spread_weights(packed + (size_t)first * out + (size_t)(o + s) * panel, stride,
-                               turned[2][s], turned[1][s], turned[0][s], count);
-        }
-    }
+    for (int i = 0; i < gemm_packed_panels(in); i++)
+        winograd_pack_backward_panel(packed, w, i, in, out);
 }
 
 // ---- The parts ----------------------------------------------------------------------------------
 
-void winograd_input(Real *v, size_t stride, const Real *x, int first, int last, int time,
-                    int channels)
+void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int channels)
 {
     assert(channels <= CHANNELS_MAX);
-    for (int tile = first; tile < last; tile++, v += channels) {
-        int step = tile * WINOGRAD_STEPS;
-        const Real *row = x + (ptrdiff_t)(step - 1) * channels, *d[WINOGRAD_POINTS];
-        for (int i = 0; i < WINOGRAD_POINTS; i++)
-            d[i] = step + i <= time + 1 ? row + (size_t)i * channels : zeros;
-        Real *restrict out = v;
+    int step = tile * WINOGRAD_STEPS;
+    const Real *row = x + (ptrdiff_t)(step - 1) * channels, *d[WINOGRAD_POINTS];
+    for (int i = 0; i < WINOGRAD_POINTS; i++)
+        d[i] = step + i <= time + 1 ? row + (size_t)i * channels : zeros;
+    Real *restrict out = v;
 #pragma omp simd
-        for (int c = 0; c < channels; c++) {
-            Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c], d4 = d[4][c], d5 = d[5][c];
-            Real even = d4 - R(4) * d2, odd = d3 - R(4) * d1;
-            Real near = d4 - d2, far = R(2) * (d3 - d1);
-            out[c] = R(4) * d0 - R(5) * d2 + d4;
-            out[stride + c] = even + odd;
-            out[2 * stride + c] = even - odd;
-            out[3 * stride + c] = near + far;
-            out[4 * stride + c] = near - far;
-            out[5 * stride + c] = R(4) * d1 - R(5) * d3 + d5;
-        }
+    for (int c = 0; c < channels; c++) {
+        Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c], d4 = d[4][c], d5 = d[5][c];
+        Real even = d4 - R(4) * d2, odd = d3 - R(4) * d1;
+        Real near = d4 - d2, far = R(2) * (d3 - d1);
+        out[c] = R(4) * d0 - R(5) * d2 + d4;
+        out[matrix + c] = even + odd;
+        out[2 * matrix + c] = even - odd;
+        out[3 * matrix + c] = near + far;
+        out[4 * matrix + c] = near - far;
+        out[5 * matrix + c] = R(4) * d1 - R(5) * d3 + d5;
+    }
+}
+
+void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int channels)
+{
+    assert(channels <= CHANNELS_MAX);
+    const Real *row = dy + (size_t)tile * WINOGRAD_STEPS * (size_t)channels, *d[WINOGRAD_STEPS];
+    for (int i = 0; i < WINOGRAD_STEPS; i++)
+        d[i] = i < winograd_steps(tile, time) ? row + (size_t)i * channels : zeros;
+    Real *restrict out = v;
+#pragma omp simd
+    for (int c = 0; c < channels; c++) {
+        Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c];
+        Real even = d0 + d2, odd = d1 + d3, even2 = d0 + R(4) * d2, odd2 = R(2) * d1 + R(8) * d3;
+        out[c] = d0;
+        out[matrix + c] = even + odd;
+        out[2 * matrix + c] = even - odd;
+        out[3 * matrix + c] = even2 + odd2;
+        out[4 * matrix + c] = even2 - odd2;
+        out[5 * matrix + c] = d3;
     }
 }
 
@@ -116,7 +141,8 @@ void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int 
     while (item < end) {
         int point = item / panels, panel = item % panels;
         int count = panels - panel < end - item ? panels - panel : end - item;
-        gemm_packed_part(m + (size_t)point * rows * out, out, v + (size_t)point * rows * in, in,
+        gemm_packed_part(m + (size_t)point * winograd_matrix(rows, out), winograd_row(out),
+                         v + (size_t)point * winograd_matrix(rows, in), winograd_row(in),
                          packed + point * size, rows, out, in, panel, count, false);
         item += count;
     }
@@ -125,14 +151,14 @@ void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int 
 // `steps` and `accumulate` are constants at every call.
 static inline __attribute__((always_inline)) void output_rows(Real *restrict out,
                                                               const Real *restrict in,
-                                                              size_t stride, int channels,
+                                                              size_t matrix, int channels,
                                                               int steps, bool accumulate)
 {
     size_t row = (size_t)channels;
 #pragma omp simd
     for (int c = 0; c < channels; c++) {
-        Real m0 = in[c], m1 = in[stride + c], m2 = in[2 * stride + c], m3 = in[3 * stride + c];
-        Real m4 = in[4 * stride + c], m5 = in[5 * stride + c];
+        Real m0 = in[c], m1 = in[matrix + c], m2 = in[2 * matrix + c], m3 = in[3 * matrix + c];
+        Real m4 = in[4 * matrix + c], m5 = in[5 * matrix + c];
         Real sum1 = m1 + m2, less1 = m1 - m2, sum2 = m3 + m4, less2 = m3 - m4;
         Real y[WINOGRAD_STEPS] = {m0 + sum1 + sum2, less1 + R(2) * less2, sum1 + R(4) * sum2,
                                   less1 + R(8) * less2 + m5};
@@ -141,15 +167,15 @@ static inline __attribute__((always_inline)) void output_rows(Real *restrict out
     }
 }
 
-void winograd_output(Real *y, const Real *m, size_t stride, int tile, int time, int channels,
+void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int channels,
                      bool accumulate)
 {
     Real *out = y + (size_t)tile * WINOGRAD_STEPS * (size_t)channels;
 #define CALL(steps)                                                                                \
     if (accumulate)                                                                                \
-        output_rows(out, m, stride, channels, steps, true);                                        \
+        output_rows(out, m, matrix, channels, steps, true);                                        \
     else                                                                                           \
-        output_rows(out, m, stride, channels, steps, false);
+        output_rows(out, m, matrix, channels, steps, false);
     switch (winograd_steps(tile, time)) {
     case 1:
         CALL(1)
@@ -172,20 +198,20 @@ void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, in
                    int in, int out, bool accumulate)
 {
     int tiles = winograd_tiles(time), all = batch * tiles;
-    Real *m = scratch + (size_t)WINOGRAD_POINTS * WINOGRAD_GROUP * (size_t)in;
     for (int first = 0; first < all; first += WINOGRAD_GROUP) {
         int count = all - first < WINOGRAD_GROUP ? all - first : WINOGRAD_GROUP;
-        size_t v_stride = (size_t)count * in, m_stride = (size_t)count * out;
+        size_t v_matrix = winograd_matrix(count, in), m_matrix = winograd_matrix(count, out);
+        Real *v = scratch, *m = v + WINOGRAD_POINTS * v_matrix;
         for (int i = 0; i < count; i++) {
             int sample = (first + i) / tiles, tile = (first + i) % tiles;
-            winograd_input(scratch + (size_t)i * in, v_stride, x + seq_start(sample, time) * in,
-                           tile, tile + 1, time, in);
+            winograd_input(v + (size_t)i * winograd_row(in), v_matrix,
+                           x + seq_start(sample, time) * in, tile, time, in);
         }
-        winograd_product(m, scratch, packed, count, in, out, 0, 1);
+        winograd_product(m, v, packed, count, in, out, 0, 1);
         for (int i = 0; i < count; i++) {
             int sample = (first + i) / tiles, tile = (first + i) % tiles;
-            winograd_output(y + seq_start(sample, time) * out, m + (size_t)i * out, m_stride, tile,
-                            time, out, accumulate);
+            winograd_output(y + seq_start(sample, time) * out, m + (size_t)i * winograd_row(out),
+                            m_matrix, tile, time, out, accumulate);
         }
     }
 }

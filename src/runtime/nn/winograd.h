@@ -23,16 +23,20 @@
 enum {
     WINOGRAD_STEPS = 4,  // of a tile
     WINOGRAD_POINTS = 6, // products a tile
-    WINOGRAD_GROUP = 48, // tiles that are multiplied together, for which scratch is kept
+    WINOGRAD_GROUP = 64, // tiles that are multiplied together, for which scratch is kept
+    WINOGRAD_PAD = 16,   // numbers between the rows, and the matrices, of tiles
 };
 
-#define winograd_pack          REAL_NAME(winograd_pack)
-#define winograd_pack_backward REAL_NAME(winograd_pack_backward)
-#define winograd_packed_size   REAL_NAME(winograd_packed_size)
-#define winograd_input         REAL_NAME(winograd_input)
-#define winograd_product       REAL_NAME(winograd_product)
-#define winograd_output        REAL_NAME(winograd_output)
-#define winograd_conv          REAL_NAME(winograd_conv)
+#define winograd_pack                REAL_NAME(winograd_pack)
+#define winograd_pack_backward       REAL_NAME(winograd_pack_backward)
+#define winograd_pack_panel          REAL_NAME(winograd_pack_panel)
+#define winograd_pack_backward_panel REAL_NAME(winograd_pack_backward_panel)
+#define winograd_packed_size         REAL_NAME(winograd_packed_size)
+#define winograd_input               REAL_NAME(winograd_input)
+#define winograd_result              REAL_NAME(winograd_result)
+#define winograd_product             REAL_NAME(winograd_product)
+#define winograd_output              REAL_NAME(winograd_output)
+#define winograd_conv                REAL_NAME(winograd_conv)
 
 // Tiles of a sequence, and the steps of tile number `tile`.
 static inline int winograd_tiles(int time) { return (time + WINOGRAD_STEPS - 1) / WINOGRAD_STEPS; }
@@ -43,26 +47,43 @@ static inline int winograd_steps(int tile, int time)
     return left < WINOGRAD_STEPS ? left : WINOGRAD_STEPS;
 }
 
+// Numbers from row to row of a matrix of tiles, and from one of the six such matrices to the next.
+// Neither is a power of two: else rows would compete for the same places of the first cache.
+static inline int winograd_row(int channels) { return channels + WINOGRAD_PAD; }
+
+static inline size_t winograd_matrix(int rows, int channels)
+{
+    return (size_t)rows * (size_t)winograd_row(channels) + WINOGRAD_PAD;
+}
+
 // Numbers of the packed weights of a layer, and the weights w [3][in][out] as they are multiplied:
 // forwards, and turned round for the gradient of the input.
 size_t winograd_packed_size(int in, int out);
 void winograd_pack(Real *packed, const Real *w, int in, int out);
 void winograd_pack_backward(Real *packed, const Real *w, int in, int out);
 
+// One panel of that, of gemm_packed_panels(out), and of gemm_packed_panels(in) backwards.
+void winograd_pack_panel(Real *packed, const Real *w, int index, int in, int out);
+void winograd_pack_backward_panel(Real *packed, const Real *w, int index, int in, int out);
+
 // ---- The three parts, for those who share them out ----------------------------------------------
 
-// v [6][..][channels] = B^T d of tiles [first, last) of one sequence, whose first row is x. The six
-// matrices are `stride` numbers apart, and v points at the row of tile `first` in the first one.
-void winograd_input(Real *v, size_t stride, const Real *x, int first, int last, int time,
-                    int channels);
+// B^T d of one tile of the sequence whose first row is x, into its row of six matrices of tiles,
+// which are `matrix` numbers apart; v points at its row in the first.
+void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int channels);
 
-// m [6][rows][out] = v [6][rows][in] times the packed weights: part `part` of `parts` equal ones.
+// The same of a gradient dy of the result, A dy of one tile: what the gradient of the weights
+// multiplies with B^T d.
+void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int channels);
+
+// The six matrices m of `rows` tiles are those of v times the packed weights: part `part` of
+// `parts` equal ones.
 void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int in, int out,
                       int part, int parts);
 
 // The steps of one tile of the sequence whose first row is y, from its row of m as in
 // winograd_input; with accumulate they are added.
-void winograd_output(Real *y, const Real *m, size_t stride, int tile, int time, int channels,
+void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int channels,
                      bool accumulate);
 
 // ---- All at once --------------------------------------------------------------------------------
@@ -70,7 +91,8 @@ void winograd_output(Real *y, const Real *m, size_t stride, int tile, int time, 
 // Scratch, in numbers, of winograd_conv and of anyone who takes WINOGRAD_GROUP tiles at a time.
 static inline size_t winograd_scratch(int in, int out)
 {
-    return (size_t)WINOGRAD_POINTS * WINOGRAD_GROUP * (size_t)(in + out);
+    return WINOGRAD_POINTS *
+           (winograd_matrix(WINOGRAD_GROUP, in) + winograd_matrix(WINOGRAD_GROUP, out));
 }
 
 // The same for the gradient of the weights (train/layers_backward.h): the tiles of input and

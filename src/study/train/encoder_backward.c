@@ -149,9 +149,9 @@ static void head_backward(const Backward *b, Real *grads, int first, int last)
     }
     linear_backward_input(w->dpooled + (size_t)first * (size_t)width, dfeatures,
                           w->params + e->head_weight, rows, width, features);
-    linear_backward_weight(grads + (e->head_weight - e->trained_from),
-                           w->pooled + (size_t)first * (size_t)width, dfeatures, rows, width,
-                           features);
+    linear_backward_weight(grads + (e->head_weight - e->trained_from), features,
+                           w->pooled + (size_t)first * (size_t)width, width, dfeatures, features,
+                           rows, width, features);
     column_sums(grads + (e->head_bias - e->trained_from), dfeatures, rows, features);
 }
 

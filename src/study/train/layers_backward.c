@@ -1,9 +1,9 @@
 // The backward passes of a network's layers (see train/layers_backward.h).
 #include "train/layers_backward.h"
 
-#include "linalg/gemm.h"
 #include "math/gemm_packed.h"
 #include "math/gemm_windows.h"
+#include "math/transpose.h"
 #include "nn/rows.h"
 
 #include <assert.h>
@@ -15,20 +15,8 @@ void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, i
                            int out)
 {
     for (int k = 0; k < 3; k++)
-        real_gemm(dx + in, in, GEMM_PLAIN, dy + (size_t)(2 - k) * out, out, GEMM_TRANSPOSED,
-                  w + (size_t)k * in * out, out, inner_rows(batch, time), in, out, R(k > 0));
-}
-
-static void transpose(Real *out, size_t stride, const Real *x, int rows, int columns)
-{
-    enum { SIDE = 16 };
-    for (int r0 = 0; r0 < rows; r0 += SIDE)
-        for (int c0 = 0; c0 < columns; c0 += SIDE) {
-            int r1 = r0 + SIDE < rows ? r0 + SIDE : rows;
-            int c1 = c0 + SIDE < columns ? c0 + SIDE : columns;
-            for (int c = c0; c < c1; c++)
-                for (int r = r0; r < r1; r++) out[c * stride + r] = x[(size_t)r * columns + c];
-        }
+        gemm_by_transposed(dx + in, in, dy + (size_t)(2 - k) * out, out, w + (size_t)k * in * out,
+                           out, inner_rows(batch, time), in, out, k > 0);
 }
 
 // dw[k] = sum over rows of x[row + k - 1]^T dy[row]: dy is packed and x transposed once for all
@@ -38,45 +26,25 @@ void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *
 {
     size_t stride = conv1d_transposed_stride(rows);
     Real *packed = scratch + (size_t)in * stride;
-    transpose(scratch, stride, x, rows, in);
+    transpose(scratch, stride, x, (size_t)in, rows, in);
     gemm_pack(packed, GEMM_PLAIN, dy + out, out, rows - 2, 0, out, rows - 2);
     for (int k = 0; k < 3; k++)
         gemm_packed(dw + (size_t)k * in * out, out, scratch + k, (int)stride, packed, in, out,
                     rows - 2, false);
 }
 
-// A dy at the six points, for one tile of the sequence whose first row is dy.
-static void spread_result(Real *v, size_t stride, const Real *dy, int tile, int time, int channels)
-{
-    int steps = winograd_steps(tile, time);
-    size_t row = (size_t)channels;
-    const Real *restrict d = dy + (size_t)tile * WINOGRAD_STEPS * row;
-    Real *restrict out = v;
-#pragma omp simd
-    for (int c = 0; c < channels; c++) {
-        Real d0 = d[c], d1 = steps > 1 ? d[row + c] : R(0), d2 = steps > 2 ? d[2 * row + c] : R(0);
-        Real d3 = steps > 3 ? d[3 * row + c] : R(0);
-        Real even = d0 + d2, odd = d1 + d3, even2 = d0 + R(4) * d2, odd2 = R(2) * d1 + R(8) * d3;
-        out[c] = d0;
-        out[stride + c] = even + odd;
-        out[2 * stride + c] = even - odd;
-        out[3 * stride + c] = even2 + odd2;
-        out[4 * stride + c] = even2 - odd2;
-        out[5 * stride + c] = d3;
-    }
-}
-
 // G^T of the six products [in][out] at m.
 static void gather_weights(Real *dw, const Real *m, size_t size)
 {
+    const Real sixth = R(1) / R(6);
     Real *restrict w0 = dw, *restrict w1 = dw + size, *restrict w2 = dw + 2 * size;
 #pragma omp simd
     for (size_t i = 0; i < size; i++) {
         Real m0 = m[i], m1 = m[size + i], m2 = m[2 * size + i], m3 = m[3 * size + i];
         Real m4 = m[4 * size + i], m5 = m[5 * size + i];
-        Real sum1 = (m1 + m2) / R(6), sum2 = (m3 + m4) / R(6);
-        w0[i] = m0 / R(4) - sum1 + sum2 / R(4);
-        w1[i] = (m2 - m1) / R(6) + (m3 - m4) / R(12);
+        Real sum1 = sixth * (m1 + m2), sum2 = sixth * (m3 + m4);
+        w0[i] = R(0.25) * (m0 + sum2) - sum1;
+        w1[i] = sixth * (m2 - m1 + R(0.5) * (m3 - m4));
         w2[i] = sum2 - sum1 + m5;
     }
 }
@@ -88,32 +56,38 @@ void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real
     size_t size = (size_t)in * out;
     Real *m = scratch, *v = m + WINOGRAD_POINTS * size;
     memset(m, 0, WINOGRAD_POINTS * size * sizeof *m);
+    WindowGrid v_rows = {0, winograd_row(in)}, u_rows = {0, winograd_row(out)};
     for (int first = 0; first < all; first += WINOGRAD_GROUP) {
         int count = all - first < WINOGRAD_GROUP ? all - first : WINOGRAD_GROUP;
-        size_t v_stride = (size_t)count * in, u_stride = (size_t)count * out;
-        Real *u = v + WINOGRAD_POINTS * v_stride;
+        size_t v_matrix = winograd_matrix(count, in), u_matrix = winograd_matrix(count, out);
+        Real *u = v + WINOGRAD_POINTS * v_matrix;
         for (int i = 0; i < count; i++) {
             int sample = (first + i) / tiles, tile = (first + i) % tiles;
             size_t row = (size_t)(sample / layout.shard) * layout.block +
                          seq_start(sample % layout.shard, time);
-            winograd_input(v + (size_t)i * in, v_stride, x + row * in, tile, tile + 1, time, in);
-            spread_result(u + (size_t)i * out, u_stride, dy + row * out, tile, time, out);
+            winograd_input(v + (size_t)i * winograd_row(in), v_matrix, x + row * in, tile, time,
+                           in);
+            winograd_result(u + (size_t)i * winograd_row(out), u_matrix, dy + row * out, tile, time,
+                            out);
         }
         for (int point = 0; point < WINOGRAD_POINTS; point++)
-            gemm_windows_gradient(m + point * size, out, v + point * v_stride, (WindowGrid){0, in},
-                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out);
+            gemm_windows_gradient(m + point * size, out, v + point * v_matrix, v_rows,
+                                  u + point * u_matrix, u_rows, 1, count, in, out);
     }
     gather_weights(dw, m, size);
 }
 
 void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, int in, int out)
 {
-    real_gemm(dx, in, GEMM_PLAIN, dy, out, GEMM_TRANSPOSED, w, out, rows, in, out, R(0));
+    gemm_by_transposed(dx, in, dy, out, w, out, rows, in, out, false);
 }
 
-void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out)
+void linear_backward_weight(Real *dw, int dw_stride, const Real *x, int x_stride, const Real *dy,
+                            int dy_stride, int rows, int in, int out)
 {
-    real_gemm(dw, out, GEMM_TRANSPOSED, x, in, GEMM_PLAIN, dy, out, in, out, rows, R(0));
+    for (int i = 0; i < in; i++) memset(dw + (size_t)i * dw_stride, 0, (size_t)out * sizeof *dw);
+    gemm_windows_gradient(dw, dw_stride, x, (WindowGrid){0, x_stride}, dy,
+                          (WindowGrid){0, dy_stride}, 1, rows, in, out);
 }
 
 void column_sums(Real *sums, const Real *dy, int rows, int columns)

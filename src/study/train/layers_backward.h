@@ -42,9 +42,10 @@ typedef struct SeqLayout {
 void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy,
                               SeqLayout layout, int in, int out);
 
-// Of y = x w + bias, x [rows][in], w [in][out].
+// Of y = x w + bias, x [rows][in], w [in][out]; a stride is that from row to row.
 void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, int in, int out);
-void linear_backward_weight(Real *dw, const Real *x, const Real *dy, int rows, int in, int out);
+void linear_backward_weight(Real *dw, int dw_stride, const Real *x, int x_stride, const Real *dy,
+                            int dy_stride, int rows, int in, int out);
 
 // Adds the sum over rows of dy [rows][columns] to sums [columns]: the gradient of a bias.
 void column_sums(Real *sums, const Real *dy, int rows, int columns);

@@ -1,12 +1,11 @@
 // The backward pass of the score network (see diffusion/score_pass.h).
 //
-// One task a shard takes the gradient of the activations down to the stem. Then one task a tensor
+// The gradient of the activations goes down unit by unit, one task a shard. Then one task a tensor
 // multiplies the kept inputs and gradients of ALL shards in one product, so that weight gradients
 // need no copies a shard and no reduction.
 #include "train/score_backward.h"
 
 #include "diffusion/score_work.h"
-#include "linalg/gemm.h"
 #include "math/gemm_packed.h"
 #include "train/epilogue_backward.h"
 #include "train/layers_backward.h"
@@ -17,53 +16,95 @@ typedef struct Backward {
     ScoreWork *work;
     const Real *dout;
     Real *dx, *dcontext, *dparams;
+    int unit;        // whose turn it is: the head comes before the last, and -1 is the stem
     int first, last; // parts of the table
 } Backward;
 
+// ---- Gradients of the activations, one task a shard ---------------------------------------------
+
+// Where shard s has its gradients of one unit's vectors (bias, gamma, beta); the head's come last.
+static Real *shard_vectors(const ScoreWork *w, int s, int unit)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    return w->dvectors + ((size_t)s * (2 * c->blocks + 1) + unit) * 3 * c->channels;
+}
+
+// The first number of shard s in a seq of so many channels.
+static size_t shard_at(const ScoreWork *w, int s, int channels)
+{
+    return (size_t)s * work_block(w) * channels;
+}
+
+// The head. Its normalised activations become the gradient of the stream, and stay that.
+static void shard_head(const Backward *pass, int s)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNet *net = w->net;
+    const ScoreNetConfig *c = &net->config;
+    int n = work_samples(w, s), time = c->horizon, units = 2 * c->blocks;
+    size_t at = shard_at(w, s, c->channels), steps = (size_t)s * w->shard * time;
+    Real *dout = w->dout + shard_at(w, s, c->dim), *dmid = w->dmid + at;
+    memset(shard_vectors(w, s, 0), 0, (size_t)(units + 1) * 3 * c->channels * sizeof *dout);
+    seq_pack(dout, pass->dout + steps * c->dim, n, time, c->dim);
+    conv1d_backward_input(dmid, dout, w->params + net->out_weight, n, time, c->channels, c->dim);
+    epilogue_backward(w->head_hat + at, shard_vectors(w, s, units), NULL, dmid,
+                      w->rstd[units] + steps, head_params(w), NULL, 0,
+                      w->dnorm + (size_t)s * c->channels, n, time, c->channels);
+}
+
+// A unit: from the gradient of what it gave to that of what it read. The second unit of a block
+// gives to the stream and reads the first one's; the first one adds to the stream's.
+static void shard_unit(const Backward *pass, int s, int worker)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    int n = work_samples(w, s), time = c->horizon, channels = c->channels, unit = pass->unit;
+    int film_stride = c->blocks * 2 * channels;
+    bool second = unit % 2;
+    size_t at = shard_at(w, s, channels), sample = (size_t)s * w->shard;
+    size_t film = sample * film_stride + (size_t)(unit / 2) * 2 * channels;
+    Real *du = w->hat[unit] + at, *dmid = w->dmid + at, *dstream = w->head_hat + at;
+    epilogue_backward(du, shard_vectors(w, s, unit), second ? NULL : w->dfilm + film,
+                      second ? dstream : dmid, w->rstd[unit] + sample * time, unit_params(w, unit),
+                      second ? NULL : w->film + film, film_stride, w->dnorm + (size_t)s * channels,
+                      n, time, channels);
+    winograd_conv(second ? dmid : dstream, w->scratch + (size_t)worker * w->scratch_size, du,
+                  w->pack[unit], n, time, channels, channels, !second);
+}
+
+static void shard_stem(const Backward *pass, int s)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNetConfig *c = &w->net->config;
+    int n = work_samples(w, s), time = c->horizon;
+    Real *dstream = w->head_hat + shard_at(w, s, c->channels), *dx = w->dx + shard_at(w, s, c->dim);
+    seq_clear_gaps(dstream, n, time, c->channels);
+    if (!pass->dx) return;
+    conv1d_backward_input(dx, dstream, w->params + w->net->in_weight, n, time, c->dim, c->channels);
+    seq_unpack(pass->dx + (size_t)s * w->shard * time * c->dim, dx, n, time, c->dim);
+}
+
+// A stage of one shard: the head, a unit or the stem. The unit below is packed meanwhile.
 static void shard_task(void *context, int index, int worker)
 {
     const Backward *pass = context;
     ScoreWork *w = pass->work;
-    int s = w->first + index;
-    Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
-    const ScoreNet *net = w->net;
-    const ScoreNetConfig *c = &net->config;
-    const Real *params = w->params;
-    int n = work_samples(w, s), time = c->horizon, channels = c->channels, dim = c->dim;
-    int film_stride = c->blocks * 2 * channels, units = 2 * c->blocks;
-    size_t base = (size_t)s * work_block(w), at = base * channels, sample = (size_t)s * w->shard;
-    size_t dense = sample * time * dim, steps = sample * time, vector = (size_t)3 * channels;
-    Real *dvectors = w->dvectors + (size_t)s * (units + 1) * vector;
-    Real *dnorm = w->dnorm + (size_t)s * channels;
-    memset(dvectors, 0, (size_t)(units + 1) * vector * sizeof *dvectors);
+    int shards = work_share(w), s = w->first + index;
+    if (index >= shards)
+        score_pack_part(w, pass->unit - 1, true, index - shards);
+    else if (pass->unit == 2 * w->net->config.blocks)
+        shard_head(pass, s);
+    else if (pass->unit >= 0)
+        shard_unit(pass, s, worker);
+    else
+        shard_stem(pass, s);
+}
 
-    Real *dmid = w->dmid + at;
-    seq_pack(w->dout + base * dim, pass->dout + dense, n, time, dim);
-    conv1d_backward_input(dmid, w->dout + base * dim, params + net->out_weight, n, time, channels,
-                          dim);
-    // The head's normalised activations become the gradient of the stream, and stay that.
-    Real *dstream = w->head_hat + at;
-    epilogue_backward(dstream, dvectors + (size_t)units * vector, NULL, dmid,
-                      w->rstd[units] + steps, head_params(w), NULL, 0, dnorm, n, time, channels);
-    for (int l = c->blocks - 1; l >= 0; l--) {
-        int first = 2 * l, second = first + 1;
-        Real *du1 = w->hat[first] + at, *du2 = w->hat[second] + at;
-        size_t film = sample * film_stride + (size_t)l * 2 * channels;
-        epilogue_backward(du2, dvectors + (size_t)second * vector, NULL, dstream,
-                          w->rstd[second] + steps, unit_params(w, second), NULL, 0, dnorm, n, time,
-                          channels);
-        winograd_conv(dmid, scratch, du2, w->pack_back[second], n, time, channels, channels, false);
-        epilogue_backward(du1, dvectors + (size_t)first * vector, w->dfilm + film, dmid,
-                          w->rstd[first] + steps, unit_params(w, first), w->film + film,
-                          film_stride, dnorm, n, time, channels);
-        winograd_conv(dstream, scratch, du1, w->pack_back[first], n, time, channels, channels,
-                      true);
-    }
-    seq_clear_gaps(dstream, n, time, channels);
-    if (!pass->dx) return;
-    conv1d_backward_input(w->dx + base * dim, dstream, params + net->in_weight, n, time, dim,
-                          channels);
-    seq_unpack(pass->dx + dense, w->dx + base * dim, n, time, dim);
+static void activation_gradients(Backward *pass, FacetPool *pool)
+{
+    const ScoreWork *w = pass->work;
+    for (pass->unit = 2 * w->net->config.blocks; pass->unit >= -1; pass->unit--)
+        pool_for(pool, work_share(w) + score_pack_parts(w, pass->unit - 1), shard_task, pass);
 }
 
 // ---- Gradients of the parameters ----------------------------------------------------------------
@@ -87,10 +128,8 @@ static void sum_vector(Real *out, const ScoreWork *w, int unit, int which)
 {
     const ScoreNetConfig *c = &w->net->config;
     memset(out, 0, (size_t)c->channels * sizeof *out);
-    for (int s = 0; s < work_shards(w); s++) {
-        size_t at = ((size_t)s * (2 * c->blocks + 1) + unit) * 3 + which;
-        column_sums(out, w->dvectors + at * c->channels, 1, c->channels);
-    }
+    for (int s = 0; s < work_shards(w); s++)
+        column_sums(out, shard_vectors(w, s, unit) + (size_t)which * c->channels, 1, c->channels);
 }
 
 static void unit_gradients(const Backward *pass, int unit, Real *scratch)
@@ -113,8 +152,8 @@ static void film_gradients(const Backward *pass, int block)
     const ScoreNetConfig *c = &w->net->config;
     int width = 2 * c->channels, stride = c->blocks * width;
     const Real *dfilm = w->dfilm + (size_t)block * width;
-    real_gemm(pass->dparams + w->net->film_weight + (size_t)block * width, stride, GEMM_TRANSPOSED,
-              w->cond2_act, c->cond, GEMM_PLAIN, dfilm, stride, c->cond, width, w->rows, R(0));
+    linear_backward_weight(pass->dparams + w->net->film_weight + (size_t)block * width, stride,
+                           w->cond2_act, c->cond, dfilm, stride, w->rows, c->cond, width);
     Real *dbias = pass->dparams + w->net->film_bias + (size_t)block * width;
     memset(dbias, 0, (size_t)width * sizeof *dbias);
     for (int r = 0; r < w->rows; r++) column_sums(dbias, dfilm + (size_t)r * stride, 1, width);
@@ -146,10 +185,10 @@ static void select_gradients(const Backward *pass)
     const ScoreNetConfig *c = &w->net->config;
     int width = score_cond_in(c), embeds = score_embed_width(c), size = c->context;
     size_t at = w->net->select_weight;
-    real_gemm(pass->dparams + at, size, GEMM_TRANSPOSED, w->cond_in + c->time_width, width,
-              GEMM_PLAIN, w->dselect, size, embeds, size, w->rows, R(0));
-    real_gemm(w->dcond_in + c->time_width, width, GEMM_PLAIN, w->dselect, size, GEMM_TRANSPOSED,
-              w->params + at, size, w->rows, embeds, size, R(1));
+    linear_backward_weight(pass->dparams + at, size, w->cond_in + c->time_width, width, w->dselect,
+                           size, w->rows, embeds, size);
+    gemm_by_transposed(w->dcond_in + c->time_width, width, w->dselect, size, w->params + at, size,
+                       w->rows, embeds, size, true);
 }
 
 // The way down from FiLM to the condition's input, with the gradients of the weights on it.
@@ -170,10 +209,11 @@ static void condition_gradients(const Backward *pass)
     linear_backward_input(w->dcond_in, w->dcond1, params + net->cond1_weight, rows, width, c->cond);
     if (c->context) context_gradients(pass);
     if (!grads) return;
-    linear_backward_weight(grads + net->cond2_weight, w->cond1_act, w->dcond2, rows, c->cond,
-                           c->cond);
+    linear_backward_weight(grads + net->cond2_weight, c->cond, w->cond1_act, c->cond, w->dcond2,
+                           c->cond, rows, c->cond, c->cond);
     zero_sums(grads + net->cond2_bias, w->dcond2, rows, c->cond);
-    linear_backward_weight(grads + net->cond1_weight, w->cond_in, w->dcond1, rows, width, c->cond);
+    linear_backward_weight(grads + net->cond1_weight, c->cond, w->cond_in, width, w->dcond1,
+                           c->cond, rows, width, c->cond);
     zero_sums(grads + net->cond1_bias, w->dcond1, rows, c->cond);
     if (score_selects(c)) select_gradients(pass);
     for (int i = 0; i < c->factors; i++) {
@@ -255,7 +295,7 @@ void score_backward_rows(Real *dx, ScoreWork *work, const Real *dout, FacetPool 
     assert(work->trains && "the workspace is not for training");
     assert(facet_pool_threads(pool) <= work->threads);
     Backward pass = {.work = work, .dout = dout, .dx = dx};
-    pool_for(pool, work_share(work), shard_task, &pass);
+    activation_gradients(&pass, pool);
 }
 
 void score_backward_weights(Real *dparams, Real *dcontext, ScoreWork *work, int first, int last,
