@@ -54,7 +54,7 @@ static int unknown_command(const char *name)
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
     char text[320];
     text_unknown(text, sizeof text, "command", name, names, COMMAND_COUNT);
-    fprintf(stderr, "facet: %s\n", text);
+    if (team_leads()) fprintf(stderr, "facet: %s\n", text);
     return EXIT_USAGE;
 }
 
@@ -106,7 +106,7 @@ static int run(int argc, char **argv)
     const Command *command = find_command(name);
     if (!command) return unknown_command(name);
     FacetStatus status = team_join(argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
-    if (status.ok && command->alone) status = team_refuse();
+    if (status.ok && command->alone) status = ranks_agree(team_ranks(), team_refuse());
     int exit_code =
         status.ok ? command->run(argc - 1, argv + 1) : command_failed(command->name, status);
     team_leave();

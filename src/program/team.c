@@ -18,6 +18,7 @@ FacetStatus team_join(int argc, char **argv)
     if (!ranks) return status_ok();
     if (ranks->rank > 0 && !freopen("/dev/null", "w", stdout))
         return status_fail(FACET_NO_ACCESS, "/dev/null: cannot write");
+    setenv("NO_COLOR", "1", 0); // what mpirun gives a rank looks like a terminal
     TRY(ranks_same(ranks, "version", facet_version()));
     command_text(command, sizeof command, argc, argv);
     return ranks_same(ranks, "command", command);
@@ -34,7 +35,6 @@ void team_meet(void) { apart = false; }
 FacetStatus team_refuse(void)
 {
     if (facet_ranks_count(team_ranks()) == 1) return status_ok();
-    ranks->agreed = true; // all of them say so
     return status_fail(FACET_BAD_ARGUMENT, "expected one rank, found %d: start it without mpirun",
                        ranks->count);
 }
