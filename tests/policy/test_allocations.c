@@ -55,7 +55,7 @@ static void a_sampling_allocates_nothing(void **state)
         for (int i = 0; i < 4; i++) {
             const FacetPolicySampling how = {.steps = STEPS, .seed = (uint64_t)i};
             assert_ok(policy_runner_sample_path(actions, path, runner, tasks, sees ? frames : NULL,
-                                                PLANS, &how, i % 2 ? pool : NULL));
+                                                PLANS, &how, i % 2 ? pool : NULL, NULL));
         }
         assert_int_equal(allocations, before);
         facet_policy_runner_destroy(runner);

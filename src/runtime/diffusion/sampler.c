@@ -11,47 +11,64 @@
 struct Sampler {
     const ScoreNet *net;
     ScoreWork *work;
-    int plans;
+    int rows; // branches of all plans at once
     Real *memory;
-    Real *x, *out;         // [plans (1 + K)][T][D]
-    Real *p, *x0, *before; // [plans][T][D]
-    Real *t;               // [plans (1 + K)]
-    Real *context;         // [plans (1 + K)][context]
-    int *z;                // [plans (1 + K)][K]
+    Real *x, *out;    // [rows][T][D]
+    Real *p, *before; // [plans][T][D]
+    Real *t;          // [rows]
+    Real *context;    // [rows][context]
+    int *z;           // [rows][K]
 };
 
 static int plan_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
 
-FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans, int threads)
+static FacetStatus allocate(Sampler *s)
 {
-    assert(plans > 0);
+    size_t rows = (size_t)s->rows, numbers = rows * (size_t)plan_size(s->net);
+    size_t width = (size_t)s->net->config.context;
+    s->memory = calloc(4 * numbers + rows * (1 + width), sizeof *s->memory);
+    s->z = calloc(rows * (size_t)(s->net->config.factors + 1), sizeof *s->z);
+    if (!s->memory || !s->z)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d rows at once", s->rows);
+    s->x = s->memory;
+    s->out = s->x + numbers;
+    s->p = s->out + numbers;
+    s->before = s->p + numbers;
+    s->t = s->before + numbers;
+    s->context = s->t + rows;
+    return status_ok();
+}
+
+// A lane when there are no threads.
+static FacetStatus create(Sampler **out, const ScoreNet *net, int rows, int threads)
+{
+    assert(rows > 0);
     *out = NULL;
     Sampler *s = calloc(1, sizeof *s);
     if (!s) return status_fail(FACET_NO_MEMORY, "out of memory for the sampler");
     s->net = net;
-    s->plans = plans;
-    int factors = net->config.factors, branches = 1 + factors;
-    size_t size = (size_t)plan_size(net), rows = (size_t)plans * branches;
-    size_t width = (size_t)net->config.context;
-    s->memory =
-        calloc(2 * rows * size + 3 * (size_t)plans * size + rows * (1 + width), sizeof *s->memory);
-    s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
-    FacetStatus status = score_work_create(&s->work, net, (int)rows, threads);
-    if (status.ok && (!s->memory || !s->z))
-        status = status_fail(FACET_NO_MEMORY, "out of memory for %d plans at once", plans);
+    s->rows = rows;
+    FacetStatus status = allocate(s);
+    if (status.ok)
+        status = threads ? score_work_create(&s->work, net, rows, threads)
+                         : score_lane_create(&s->work, net, rows);
     if (!status.ok) {
         sampler_free(s);
         return status;
     }
-    s->x = s->memory;
-    s->out = s->x + rows * size;
-    s->p = s->out + rows * size;
-    s->x0 = s->p + (size_t)plans * size;
-    s->before = s->x0 + (size_t)plans * size;
-    s->t = s->before + (size_t)plans * size;
-    s->context = s->t + rows;
     *out = s;
     return status_ok();
+}
+
+FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans, int threads)
+{
+    assert(threads > 0);
+    return create(sampler, net, plans * (1 + net->config.factors), threads);
+}
+
+FacetStatus sampler_lane_create(Sampler **lane, const ScoreNet *net, int rows)
+{
+    return create(lane, net, rows, 0);
 }
 
 void sampler_free(Sampler *sampler)
@@ -88,10 +105,10 @@ void sampler_predict(Real *p, Sampler *s, const Real *x, int t, Composition comp
                      const double *weights, const int *z, const Real *context, int plans,
                      FacetPool *pool)
 {
-    assert(plans > 0 && plans <= s->plans);
     int factors = s->net->config.factors, size = plan_size(s->net);
     size_t width = (size_t)s->net->config.context;
     int branches = composition == COMPOSE_JOINT ? 1 : 1 + factors;
+    assert(plans > 0 && plans * branches <= s->rows);
     for (int r = 0; r < plans * branches; r++) {
         int plan = r / branches, branch = r % branches;
         s->t[r] = (Real)t;
@@ -116,6 +133,8 @@ void sampler_load(Sampler *sampler, const Real *params, FacetPool *pool)
 {
     score_load(sampler->work, params, pool);
 }
+
+void sampler_share(Sampler *lane, const Sampler *with) { score_share(lane->work, with->work); }
 
 const ScoreWork *sampler_work(const Sampler *sampler) { return sampler->work; }
 

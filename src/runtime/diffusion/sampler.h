@@ -54,16 +54,18 @@ typedef struct SamplerPlan {
 // The coefficients of every step. Refuses more steps than the schedule has, and a negative clip.
 FacetStatus sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, SamplerConfig config);
 
-#define Sampler         REAL_NAME(Sampler)
-#define sampler_create  REAL_NAME(sampler_create)
-#define sampler_free    REAL_NAME(sampler_free)
-#define sampler_noise   REAL_NAME(sampler_noise)
-#define sampler_load    REAL_NAME(sampler_load)
-#define sampler_work    REAL_NAME(sampler_work)
-#define compose_scores  REAL_NAME(compose_scores)
-#define sampler_predict REAL_NAME(sampler_predict)
-#define sampler_advance REAL_NAME(sampler_advance)
-#define sampler_run     REAL_NAME(sampler_run)
+#define Sampler             REAL_NAME(Sampler)
+#define sampler_create      REAL_NAME(sampler_create)
+#define sampler_free        REAL_NAME(sampler_free)
+#define sampler_lane_create REAL_NAME(sampler_lane_create)
+#define sampler_share       REAL_NAME(sampler_share)
+#define sampler_noise       REAL_NAME(sampler_noise)
+#define sampler_load        REAL_NAME(sampler_load)
+#define sampler_work        REAL_NAME(sampler_work)
+#define compose_scores      REAL_NAME(compose_scores)
+#define sampler_predict     REAL_NAME(sampler_predict)
+#define sampler_advance     REAL_NAME(sampler_advance)
+#define sampler_run         REAL_NAME(sampler_run)
 
 typedef struct Sampler Sampler;
 
@@ -71,6 +73,11 @@ typedef struct Sampler Sampler;
 // outlive it.
 FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans, int threads);
 void sampler_free(Sampler *sampler);
+
+// A sampler for one thread of many that sample side by side, for up to `rows` branches at once: it
+// computes with the weights of a loaded sampler (score_share).
+FacetStatus sampler_lane_create(Sampler **lane, const ScoreNet *net, int rows);
+void sampler_share(Sampler *lane, const Sampler *with);
 
 // The starting noise of sample `number`: the same for the same seed.
 void sampler_noise(Real *x, uint64_t seed, uint64_t number, int size);

@@ -13,6 +13,8 @@
 #define score_work_create       REAL_NAME(score_work_create)
 #define score_work_create_train REAL_NAME(score_work_create_train)
 #define score_work_free         REAL_NAME(score_work_free)
+#define score_lane_create       REAL_NAME(score_lane_create)
+#define score_share             REAL_NAME(score_share)
 #define score_load              REAL_NAME(score_load)
 #define score_forward           REAL_NAME(score_forward)
 
@@ -30,6 +32,12 @@ void score_work_free(ScoreWork *work);
 // Takes the parameters, a block of the network's table: packs the weights, and keeps the pointer.
 // Call it again whenever they change.
 void score_load(ScoreWork *work, const Real *params, FacetPool *pool);
+
+// A small workspace for one thread of many that evaluate side by side. It keeps no activations, and
+// computes with the weights of a loaded workspace of the same network, which must outlive it; it
+// may be given those of another at any time.
+FacetStatus score_lane_create(ScoreWork **lane, const ScoreNet *net, int rows);
+void score_share(ScoreWork *lane, const ScoreWork *with);
 
 // out [rows][T][D] from x [rows][T][D], diffusion times t [rows], factor values z [rows][K] and
 // context [rows][context], NULL for a network without. The workspace keeps the activations for the

@@ -15,6 +15,7 @@ struct ScoreWork {
     int capacity, shard, shards; // rows, rows a shard, shards at capacity
     int threads;                 // of the largest pool
     bool trains;
+    bool lane;           // keeps nothing of a pass, and has the packed weights of another
     int rows;            // of the last forward pass
     const int *z;        // its factor values, owned by the caller
     const Real *context; // its context, owned by the caller

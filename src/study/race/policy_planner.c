@@ -87,8 +87,8 @@ static FacetStatus prepare(FacetPolicyPlanner *p, double *path, const FacetRace 
         status = facet_race_policy_task(&wanted[i], p->policy, race, tasks[i]);
     for (int s = 0; s < seed_count && status.ok; s++) {
         p->how.seed = seeds[s];
-        status =
-            policy_sample_path(actions, path, p->policy, wanted, task_count, &p->how, race->pool);
+        status = policy_sample_path(actions, path, p->policy, wanted, task_count, &p->how,
+                                    race->pool, NULL);
         for (int i = 0; i < task_count && status.ok; i++) {
             Prepared *plan = &p->prepared[p->count++];
             plan->task = tasks[i];
