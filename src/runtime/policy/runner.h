@@ -15,9 +15,9 @@
 #include "policy/sight.h"
 
 enum {
-    RUNNER_ROOM = 1024, // plans of a batch, which bounds the memory
-    RUNNER_ROWS = 12,   // branches that a lane evaluates at once
-    RUNNER_FRAMES = 32, // encoded at once
+    RUNNER_ROOM = 1024,        // plans of a batch, which bounds the memory
+    RUNNER_ROWS = SCORE_SHARD, // branches that a lane evaluates at once: one piece of work
+    RUNNER_FRAMES = 32,        // encoded at once
 };
 
 // Rows of a batch that one of several networks predicts at once: `count` of the runner's `rows`
