@@ -7,34 +7,55 @@
 #include <math.h>
 #include <stdlib.h>
 
+// Flies the prepared plans of every seed.
+static FacetStatus fly_seeds(EvalRun *run, const FacetRace *race, const FacetPlanner *planner,
+                             const FacetCourseTask *tasks, const uint64_t *seeds, Progress *all)
+{
+    const FacetProgress aside = progress_aside(all);
+    for (int k = 0; k < run->seeds; k++) {
+        TRY(facet_race_fly_all(&run->results[k * run->tasks], race, planner, tasks, run->tasks,
+                               seeds[k], 0.0, &aside));
+        TRY(progress_add(all, 1, NULL));
+    }
+    return status_ok();
+}
+
+// All plans of all seeds are sampled together.
+static FacetStatus plan_and_fly(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                                const FacetPolicySampling *sampling, const FacetCourseTask *tasks,
+                                uint64_t *seeds, Progress *all)
+{
+    const FacetProgress aside = progress_aside(all);
+    FacetPolicyPlanner *plans;
+    for (int k = 0; k < run->seeds; k++) seeds[k] = sampling->seed + (uint64_t)k;
+    TRY(facet_policy_planner_create(&plans, policy, race, sampling, tasks, run->tasks, seeds,
+                                    run->seeds, &aside));
+    FacetPlanner planner = facet_planner_from_policy(plans);
+    FacetStatus status = fly_seeds(run, race, &planner, tasks, seeds, all);
+    facet_policy_planner_destroy(plans);
+    return status;
+}
+
 FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
                      const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress)
 {
     Progress all;
     progress_begin(&all, progress, "seeds", seeds);
-    const FacetProgress aside = progress_aside(&all);
     *run = (EvalRun){.seeds = seeds};
     size_t room = (size_t)facet_race_task_max(race);
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
+    uint64_t *numbers = calloc((size_t)seeds, sizeof *numbers);
     run->results = calloc(room * (size_t)seeds, sizeof *run->results);
-    FacetStatus status = tasks && run->results
+    FacetStatus status = tasks && numbers && run->results
                              ? status_ok()
                              : status_fail(FACET_NO_MEMORY, "out of memory for flights");
-    if (status.ok) run->tasks = facet_race_feasible_tasks(tasks, race);
-    for (int k = 0; k < seeds && status.ok; k++) {
-        uint64_t seed = sampling->seed + (uint64_t)k;
-        FacetPolicyPlanner *planner;
-        status = facet_policy_planner_create(&planner, policy, race, sampling, tasks, run->tasks,
-                                             &seed, 1, &aside);
-        if (!status.ok) break;
-        FacetPlanner fly = facet_planner_from_policy(planner);
-        status = facet_race_fly_all(&run->results[k * run->tasks], race, &fly, tasks, run->tasks,
-                                    seed, 0.0, &aside);
-        facet_policy_planner_destroy(planner);
-        if (status.ok) status = progress_add(&all, 1, NULL);
+    if (status.ok) {
+        run->tasks = facet_race_feasible_tasks(tasks, race);
+        status = plan_and_fly(run, race, policy, sampling, tasks, numbers, &all);
     }
     progress_end(&all);
     free(tasks);
+    free(numbers);
     if (!status.ok) eval_run_free(run);
     return status;
 }
