@@ -7,7 +7,7 @@
 #define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
 
 // What the shipped demonstrations take beside the few of this test.
-enum { LIMIT_MB = 300, DEMONSTRATIONS_MB = 20 };
+enum { LIMIT_MB = 300, DEMONSTRATIONS_MB = 25 };
 
 // The most that any program that has ended took, MB.
 static double peak_of_children(void)

@@ -24,6 +24,10 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
 
 // The sheets of flights with their totals, and of the highest feasible speeds.
 void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int count);
+
+// The same for several flights a task, results [samples][tasks]: one row a task.
+void print_samples(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int tasks,
+                   int samples);
 void print_speeds(FILE *stream, const FacetRace *race);
 
 #endif
