@@ -96,12 +96,12 @@ static const float sample_places[4][8][2] = {
 };
 
 // A packet is a block of eight pixels, a tile some blocks side by side, and a task one row of
-// tiles.
+// tiles. Blocks that lie below each other follow each other, so that two make a square.
 enum {
     BLOCK_WIDTH = 4,
     BLOCK_HEIGHT = 2,
-    TILE_COLUMNS = 4,
-    TILE_ROWS = PACKETS_MAX / TILE_COLUMNS,
+    TILE_ROWS = 2,
+    TILE_COLUMNS = PACKETS_MAX / TILE_ROWS,
     TILE_WIDTH = TILE_COLUMNS * BLOCK_WIDTH,
     TILE_HEIGHT = TILE_ROWS * BLOCK_HEIGHT,
 };
@@ -187,15 +187,15 @@ static void draw_tile(const Drawing *d, int left, int top)
     Lanes3 seen[PACKETS_MAX], sum[PACKETS_MAX] = {0};
     for (int i = 0; i < camera->samples; i++) {
         for (int k = 0; k < PACKETS_MAX; k++)
-            aim_block(&rays[k], d, left + k % TILE_COLUMNS * BLOCK_WIDTH,
-                      top + k / TILE_COLUMNS * BLOCK_HEIGHT, i);
+            aim_block(&rays[k], d, left + k / TILE_ROWS * BLOCK_WIDTH,
+                      top + k % TILE_ROWS * BLOCK_HEIGHT, i);
         shade(seen, &d->frame, rays, PACKETS_MAX);
         for (int k = 0; k < PACKETS_MAX; k++) sum[k] = lanes3_add(sum[k], seen[k]);
     }
     Lanes exposure = lanes((float)(camera->exposure / camera->samples));
     for (int k = 0; k < PACKETS_MAX; k++) {
         Lanes3 light = lanes3_scale(sum[k], exposure);
-        store_block(d, left + k % TILE_COLUMNS * BLOCK_WIDTH, top + k / TILE_COLUMNS * BLOCK_HEIGHT,
+        store_block(d, left + k / TILE_ROWS * BLOCK_WIDTH, top + k % TILE_ROWS * BLOCK_HEIGHT,
                     &light);
     }
 }

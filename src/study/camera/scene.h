@@ -39,7 +39,7 @@ typedef struct Hits {
     Lanes distance;            // m
     Lanes3 normal;             // along the surface's normal, of any length and sign
     LanesMask hit;             // of the active ones
-    int32_t quad[BATCH_LANES]; // where hit
+    int32_t quad[BATCH_LANES]; // 0 where not hit
 } Hits;
 
 // The fast tracer: Embree stands behind embree_scene.c alone.
