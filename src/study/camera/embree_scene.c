@@ -101,7 +101,7 @@ static inline void set_words(Lanes *row, int word)
 }
 
 // A ray that ends before it begins is left alone.
-static void set_rays(Stream *stream, int packet, const Rays *rays, LanesMask active)
+static void set_rays(Stream *stream, int packet, const Rays *rays, const LanesMask *active)
 {
     Lanes *rows = packet_at(stream, packet);
     int step = stream->abreast;
@@ -111,8 +111,8 @@ static void set_rays(Stream *stream, int packet, const Rays *rays, LanesMask act
     rows[ROW(ray.dir_x) * step] = rays->direction.x;
     rows[ROW(ray.dir_y) * step] = rays->direction.y;
     rows[ROW(ray.dir_z) * step] = rays->direction.z;
-    rows[ROW(ray.tnear) * step] = lanes_select(active, lanes(rays->near), lanes(INFINITY));
-    rows[ROW(ray.tfar) * step] = lanes_select(active, rays->far, lanes(-INFINITY));
+    rows[ROW(ray.tnear) * step] = lanes_select(*active, lanes(rays->near), lanes(INFINITY));
+    rows[ROW(ray.tfar) * step] = lanes_select(*active, rays->far, lanes(-INFINITY));
     rows[ROW(ray.time) * step] = lanes(0.0f);
     set_words(&rows[ROW(ray.mask) * step], -1);
     set_words(&rows[ROW(ray.flags) * step], 0);
@@ -125,9 +125,9 @@ static unsigned fill(Stream *stream, const EmbreeScene *scene, int rows, const R
     int abreast = scene->abreast, wide = (packets + abreast - 1) / abreast;
     stream->rows = rows;
     stream->abreast = abreast;
-    for (int i = 0; i < packets; i++) set_rays(stream, i, &rays[i], rays[i].active);
-    for (int i = packets; i < wide * abreast; i++)
-        set_rays(stream, i, &rays[packets - 1], (LanesMask){0});
+    for (int i = 0; i < packets; i++) set_rays(stream, i, &rays[i], &rays[i].active);
+    const LanesMask none = {0};
+    for (int i = packets; i < wide * abreast; i++) set_rays(stream, i, &rays[packets - 1], &none);
     return (unsigned)wide;
 }
 
