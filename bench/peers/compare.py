@@ -138,8 +138,9 @@ def make_environment(build):
 
 def start_facet(build, folder, policies, threads):
     say("preparing Facet")
-    return Side(FACET, [build / "bench/peers/facet_side", policies["race"], policies["gate"], folder,
-                        str(threads)], folder / "Facet.log")
+    command = [build / "bench/peers/facet_side", policies["race"], policies["gate"], folder,
+               str(threads)]
+    return Side(FACET, command, folder / "Facet.log")
 
 
 def start_peer(name, python, build, spec):
@@ -235,7 +236,8 @@ def row_result(section, r, facts, times, known, operations):
 def facts_of(about):
     operations = about["operations"]
     return {"composed_rows": round(32 * operations["train-composed"] / operations["train"]),
-            "race_steps": about["race"]["default_steps"], "gate_steps": about["gate"]["default_steps"],
+            "race_steps": about["race"]["default_steps"],
+            "gate_steps": about["gate"]["default_steps"],
             "gate_branches": about["gate"]["branches"]}
 
 
@@ -258,7 +260,8 @@ def compare(chosen, args):
     """Runs the chosen sections: the document that is printed and written."""
     by_section = {name: sections(args.threads)[name] for name in chosen}
     rows = [r for each in by_section.values() for r in each]
-    document = {"processor": processor(), "threads": args.threads, "rounds": args.rounds, "rows": []}
+    document = {"processor": processor(), "threads": args.threads, "rounds": args.rounds,
+                "rows": []}
     if rows:
         with tempfile.TemporaryDirectory(prefix="facet-peers-") as folder:
             compare_rows(document, by_section, rows, pathlib.Path(folder), args)
@@ -268,7 +271,8 @@ def compare(chosen, args):
 
 
 def compare_rows(document, by_section, rows, folder, args):
-    policies = {name: str(ROOT / f"models/{name}-factored.safetensors") for name in ("race", "gate")}
+    policies = {name: str(ROOT / f"models/{name}-factored.safetensors")
+                for name in ("race", "gate")}
     turns = turns_of(rows)
     facet = start_facet(args.build, folder, policies, args.threads)
     sides, known = start_peers(turns, args.build, spec_of(facet.about, folder, policies))
@@ -298,21 +302,21 @@ def disagreements(document):
 
 # ---- Rendering -----------------------------------------------------------------------------------
 
+def contender_cells(other):
+    """Name, ms and ratio; or why there are none."""
+    if "ms" in other:
+        return [other["name"], f"{other['ms']:.2f}", f"{other['ratio']:.2f}"]
+    return [other["name"], "absent" if "absent" in other else "differs", ""]
+
+
 def cells_of(r):
-    """The cells of a row's lines: work, ms, peer, ms, ratio, of the peak."""
-    own = [r["label"], f"{r['ms']:.2f}"]
-    peak = f"{100 * r['of_peak']:.0f} %" if "of_peak" in r else ""
-    lines = []
-    for other in r["others"] or [{"name": "", "none": True}]:
-        if "ms" in other:
-            cells = [other["name"], f"{other['ms']:.2f}", f"{other['ratio']:.2f}"]
-        elif "none" in other:
-            cells = ["", "", ""]
-        else:
-            cells = [other["name"], "absent" if "absent" in other else "differs", ""]
-        lines.append([*own, *cells, peak])
-        own, peak = ["", ""], ""
-    return lines
+    """The cells of a row's lines, one a contender: work, ms, name, ms, ratio, of the peak."""
+    own, peak = [r["label"], f"{r['ms']:.2f}"], [""]
+    if "of_peak" in r:
+        peak = [f"{100 * r['of_peak']:.0f} %"]
+    contenders = [contender_cells(other) for other in r["others"]] or [["", "", ""]]
+    first, *rest = contenders
+    return [own + first + peak] + [["", ""] + cells + [""] for cells in rest]
 
 
 HEAD = ["work", "Facet ms", "beside", "ms", "ratio", "peak"]
@@ -357,7 +361,7 @@ def arguments():
                                      "taking turns in one run.",
                                      epilog="example: ./facet bench peers plan --json bench.json")
     parser.add_argument("section", nargs="*", help=f"of {', '.join(known)}; all without")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", metavar="FILE", help="also write the result")
     parser.add_argument("--markdown", action="store_true", help="print the table for a page")

@@ -113,7 +113,7 @@ class ScoreNet(Network):
 # ---- The image encoder ---------------------------------------------------------------------------
 
 class Encoder(Network):
-    """The encoder of a policy with GroupNorm, no pool, and a head that takes the last activation."""
+    """That of a policy with GroupNorm, no pool, and a head that takes the last activation."""
 
     def __init__(self, facts):
         super().__init__()
