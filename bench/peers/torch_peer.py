@@ -96,8 +96,8 @@ def encoder_training():
     _, case = load(spec["folder"] + "/gate.safetensors")
     net = Encoder(facts)
     net.load(tensors)
-    images, direction = floats(case["image"]).permute(0, 3, 1, 2).contiguous(), floats(
-        case["direction"])
+    images = floats(case["image"]).permute(0, 3, 1, 2).contiguous()
+    direction = floats(case["direction"])
     loss = prepared(lambda: (net(images) * direction).sum())
 
     def both():
