@@ -218,6 +218,7 @@ typedef struct FacetGateCollection {
     double start_tilt;                // rad, the most that it is tilted at the start
     double redrawn;                   // share of the flights in a venue with another look
     int shrink;                       // frames are averaged over shrink x shrink pixels
+    FacetRanks *ranks;                // share the flights; the sink of rank 0 gets them all
 } FacetGateCollection;
 
 FACET_API FacetGateCollection facet_gate_collection_defaults(void); // one flight, no task

@@ -10,6 +10,7 @@
 #include <facet_study/gate.h>
 #include <facet_study/image_set.h>
 #include <facet_study/race.h>
+#include <facet_study/ranks.h>
 #include <facet_study/train.h>
 
 #endif

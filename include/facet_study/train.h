@@ -5,6 +5,7 @@
 #include <facet/api.h>
 #include <facet/policy.h>
 #include <facet/progress.h>
+#include <facet_study/ranks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,7 @@ typedef struct FacetTrainOptions {
     double knee;                   // of the normalizer (policy/normalizer.h); below 0 for none
     const char *command;           // for the record
     const char *version;           // of the program, for the record
+    FacetRanks *ranks;             // share every update; only for policies that do not see
 
     // Only for policies that see.
     const char *encoder;      // "small" or "resnet18"; it must be given
@@ -53,12 +55,14 @@ typedef struct FacetTrainSummary {
     long resumed;   // of those, done in earlier runs
     double loss;    // mean of the last epoch, or tenth of a policy that sees
     double seconds; // of this run
+    int idle_ranks; // for which an update had no rows
 } FacetTrainSummary;
 
 // Trains on demonstrations and writes the policy to `out`. Beside it stand OUT.csv, the losses of
 // every update, and, until training is complete, OUT.ckpt, from which training resumes bit for bit
 // however it ended. The stage is "train", an item an update. A stop writes a checkpoint and fails
-// with a line that says so. Pool and progress may be NULL; the pool changes no bit.
+// with a line that says so. Pool and progress may be NULL; the pool changes no bit, and nor do
+// ranks: all call this with the same options, and rank 0 alone writes.
 FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data,
                                          const char *out, const FacetTrainOptions *options,
                                          FacetPool *pool, const FacetProgress *progress);

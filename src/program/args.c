@@ -3,6 +3,7 @@
 
 #include "bar.h"
 #include "base/text.h"
+#include "team.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -320,13 +321,14 @@ void args_help(const Usage *usage)
 int command_failed(const char *command, FacetStatus status)
 {
     bar_close();
-    fprintf(stderr, "facet %s: %s\n", command, status.text);
+    team_failed(command, status);
     return EXIT_FAILED;
 }
 
+// All ranks have the same command line, so the first one speaks for all.
 int command_misused(const char *command, FacetStatus status)
 {
-    fprintf(stderr, "facet %s: %s\n", command, status.text);
+    if (team_leads()) fprintf(stderr, "facet %s: %s\n", command, status.text);
     return EXIT_USAGE;
 }
 
@@ -372,5 +374,6 @@ bool args_parse(int *exit_code, const Usage *usage, int argc, char **argv)
         return false;
     }
     if (!status.ok) *exit_code = command_misused(usage->command, status);
+    if (usage->common && !team_writes()) usage->common->json = NULL;
     return status.ok;
 }

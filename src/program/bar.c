@@ -4,6 +4,7 @@
 #include "bar.h"
 
 #include "interrupt.h"
+#include "team.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +113,7 @@ const FacetProgress *bar_open(bool quiet)
 {
     static const FacetProgress progress = {.report = report};
     bar.terminal = isatty(STDERR_FILENO);
-    return quiet ? interrupt_progress() : &progress;
+    return quiet || !team_leads() ? interrupt_progress() : &progress;
 }
 
 void bar_close(void)

@@ -9,6 +9,7 @@
 #include "pilot.h"
 #include "report/tables.h"
 #include "show_race.h"
+#include "team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,12 +153,13 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                                      .slowest = command->slowest,
                                      .gust_flights = GUST_FLIGHTS,
                                      .state = keeps ? state : NULL,
+                                     .ranks = team_ranks(),
                                      .study = study}};
     if (command->sweep) choose_sweep(&all.options, policy);
     FacetStatus status =
         certify_study(&all.study, race, policy, &all.options, bar_open(command->common.quiet));
-    if (status.ok) status = measure_rest(&all, command);
-    if (status.ok) {
+    if (status.ok && team_leads()) status = measure_rest(&all, command);
+    if (status.ok && team_leads()) {
         Json *document = json_from_certification(&all);
         show(&all, document);
         status = json_finish(document, &command->common);
@@ -256,10 +258,12 @@ int cmd_certify(int argc, char **argv)
     interrupt_watch();
     FacetPolicy *policy = NULL;
     FacetRace *race = NULL;
-    status = facet_policy_load(&policy, command.policy);
+    status = ranks_same_file(team_ranks(), command.policy);
+    if (status.ok) status = facet_policy_load(&policy, command.policy);
     if (status.ok) status = check(policy, &command);
+    status = ranks_agree(team_ranks(), status);
     if (status.ok) status = study_open(&race, &command.common, &command.study);
-    if (status.ok) status = run(race, policy, &command);
+    if (status.ok) status = ranks_agree(team_ranks(), run(race, policy, &command));
     study_close(race);
     facet_policy_destroy(policy);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

@@ -5,8 +5,10 @@
 #include "json_eval.h"
 #include "paper/paper.h"
 #include "pilot.h"
+#include "ranks/watch.h"
 #include "report/tables.h"
 #include "show_race.h"
+#include "team.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +46,11 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
 {
     int runs = 0;
     for (int i = 0; i < ROW_COUNT; i++) runs += policies_find(set, rows[i].method) != NULL;
+    FacetRanks *ranks = team_ranks();
+    RanksWatch watch;
     Progress done;
-    progress_begin(&done, bar_open(options->common.quiet), "methods", (long)runs * options->seeds);
+    ranks_watch_begin(&watch, ranks, bar_open(options->common.quiet));
+    progress_begin(&done, &watch.progress, "methods", (long)runs * options->seeds);
     const FacetProgress part = progress_part(&done);
     FacetStatus status = status_ok();
     for (int i = 0; i < ROW_COUNT && status.ok; i++) {
@@ -57,11 +62,34 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
                                               .steps = options->steps,
                                               .temperature = options->temperature,
                                               .seed = options->common.seed};
-        status = eval_run(&row->run, race, policy, &sampling, options->seeds, &part);
+        status = eval_run_share(&row->run, race, policy, &sampling, options->seeds, ranks,
+                                evaluation->row_count * options->seeds, &part);
         if (status.ok) evaluation->row_count++;
     }
     progress_end(&done);
+    status = ranks_agree(ranks, status);
+    if (!status.ok) return status;
+    ranks_watch_end(&watch);
+    for (int i = 0; i < evaluation->row_count; i++)
+        eval_run_collect(&evaluation->rows[i].run, ranks, i * options->seeds);
     return status;
+}
+
+// One number of steps, composed or joint, of the sweep.
+static FacetStatus fly_steps(FacetRaceTotals *totals, const FacetRace *race,
+                             const FacetPolicy *policy, int steps, bool joint,
+                             const EvalOptions *options, const FacetProgress *progress)
+{
+    const FacetPolicySampling sampling = {.mode =
+                                              joint ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED,
+                                          .steps = steps,
+                                          .temperature = options->temperature,
+                                          .seed = options->common.seed};
+    EvalRun run;
+    TRY(eval_run(&run, race, policy, &sampling, 1, progress));
+    *totals = eval_totals(&run, 0);
+    eval_run_free(&run);
+    return status_ok();
 }
 
 static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, const PolicySet *set,
@@ -71,28 +99,27 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
     const FacetPolicy *policy = policies_find(set, method);
     if (!policy || options->no_sweep) return status_ok();
     snprintf(evaluation->sweep_method, sizeof evaluation->sweep_method, "%s", method);
+    FacetRaceTotals totals[2 * PAPER_SWEEP_ROWS]; // composed and joint in turn
+    FacetRanks *ranks = team_ranks();
+    RanksWatch watch;
     Progress done;
-    progress_begin(&done, bar_open(options->common.quiet), "sweep", 2 * PAPER_SWEEP_ROWS);
+    ranks_watch_begin(&watch, ranks, bar_open(options->common.quiet));
+    progress_begin(&done, &watch.progress, "sweep", 2 * PAPER_SWEEP_ROWS);
     const FacetProgress part = progress_part(&done);
     FacetStatus status = status_ok();
-    for (int i = 0; i < PAPER_SWEEP_ROWS && status.ok; i++) {
-        EvalSweepRow *row = &evaluation->sweep[evaluation->sweep_count];
-        row->steps = paper_sweep[i].steps;
-        for (int joint = 0; joint < 2 && status.ok; joint++) {
-            const FacetPolicySampling sampling = {.mode = joint ? FACET_POLICY_JOINT
-                                                                : FACET_POLICY_COMPOSED,
-                                                  .steps = row->steps,
-                                                  .temperature = options->temperature,
-                                                  .seed = options->common.seed};
-            EvalRun run;
-            status = eval_run(&run, race, policy, &sampling, 1, &part);
-            if (!status.ok) break;
-            *(joint ? &row->joint : &row->composed) = eval_totals(&run, 0);
-            eval_run_free(&run);
-        }
-        if (status.ok) evaluation->sweep_count++;
-    }
+    for (int i = 0; i < 2 * PAPER_SWEEP_ROWS && status.ok; i++)
+        if (ranks_mine(ranks, i))
+            status = fly_steps(&totals[i], race, policy, paper_sweep[i / 2].steps, i % 2, options,
+                               &part);
     progress_end(&done);
+    status = ranks_agree(ranks, status);
+    if (!status.ok) return status;
+    ranks_watch_end(&watch);
+    ranks_collect(ranks, totals, sizeof *totals, 2 * PAPER_SWEEP_ROWS);
+    evaluation->sweep_count = PAPER_SWEEP_ROWS;
+    for (int i = 0; i < PAPER_SWEEP_ROWS; i++)
+        evaluation->sweep[i] =
+            (EvalSweepRow){paper_sweep[i].steps, totals[2 * i], totals[2 * i + 1]};
     return status;
 }
 
@@ -147,9 +174,10 @@ int cmd_eval(int argc, char **argv)
     command_text(eval.command, sizeof eval.command, argc, argv);
     PolicySet set = {0};
     FacetRace *race = NULL;
-    FacetStatus status = policies_open(&set, eval.files.items, eval.files.count);
+    FacetStatus status =
+        ranks_agree(team_ranks(), policies_open(&set, eval.files.items, eval.files.count));
     if (status.ok) status = study_open(&race, &eval.common, &eval.study);
-    if (status.ok) status = evaluate(race, &set, &eval);
+    if (status.ok) status = ranks_agree(team_ranks(), evaluate(race, &set, &eval));
     study_close(race);
     policies_close(&set);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

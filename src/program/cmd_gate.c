@@ -8,6 +8,7 @@
 #include "picture/png.h"
 #include "report/tables.h"
 #include "show_race.h"
+#include "team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -327,18 +328,26 @@ int cmd_gate(int argc, char **argv)
         const char *name;
         char *full;
         int (*run)(int argc, char **argv);
+        bool alone; // it does not share its work over ranks
     } parts[] = {
-        {"demos", "gate demos", cmd_gate_demos},       {"train", "gate train", cmd_gate_train},
-        {"eval", "gate eval", cmd_gate_eval},          {"study", "gate study", cmd_gate_study},
-        {"certify", "gate certify", cmd_gate_certify},
+        {"demos", "gate demos", cmd_gate_demos, false},
+        {"train", "gate train", cmd_gate_train, true},
+        {"eval", "gate eval", cmd_gate_eval, true},
+        {"study", "gate study", cmd_gate_study, false},
+        {"certify", "gate certify", cmd_gate_certify, true},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
-    if (argc < 2 || argv[1][0] == '-') return cmd_gate_fly(argc, argv);
+    FacetStatus refused = team_refuse();
+    if (argc < 2 || argv[1][0] == '-')
+        return refused.ok ? cmd_gate_fly(argc, argv)
+                          : command_failed("gate", ranks_agree(team_ranks(), refused));
     const char *names[PARTS];
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;
         if (strcmp(argv[1], names[i]) != 0) continue;
         argv[1] = parts[i].full;
+        if (parts[i].alone && !refused.ok)
+            return command_failed(parts[i].full, ranks_agree(team_ranks(), refused));
         return parts[i].run(argc - 1, argv + 1);
     }
     char text[300];

@@ -3,13 +3,16 @@
 // Paper, Section 4.2 and Appendix C. Two protocols: zero-shot (pool is never seen) and within-venue
 // (25 of the 30 triples of colour, gate and side are never seen, in all four venues). All policies
 // of a protocol have the same networks, frames to begin with, updates, and flights of DAgger.
+#include "base/progress.h"
 #include "commands.h"
 #include "gate_world.h"
 #include "paper/paper.h"
+#include "ranks/watch.h"
 #include "report/gate_study.h"
 #include "report/tables.h"
 #include "show_race.h"
 #include "steps.h"
+#include "team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -192,16 +195,12 @@ typedef struct Part {
 
 enum { PARTS = PROTOCOLS + MODELS + ROWS };
 
-// All frames first, then each model and at once its rows.
 static void list_parts(Part parts[PARTS])
 {
     int count = 0;
-    for (int p = 0; p < PROTOCOLS; p++) parts[count++] = (Part){DEMOS, p};
-    for (int m = 0; m < MODELS; m++) {
-        parts[count++] = (Part){TRAINING, m};
-        for (int i = 0; i < ROWS; i++)
-            if (rows[i].model == m) parts[count++] = (Part){TRIALS, i};
-    }
+    for (int i = 0; i < PROTOCOLS; i++) parts[count++] = (Part){DEMOS, i};
+    for (int i = 0; i < MODELS; i++) parts[count++] = (Part){TRAINING, i};
+    for (int i = 0; i < ROWS; i++) parts[count++] = (Part){TRIALS, i};
 }
 
 static bool is_done(const Study *s, Part part)
@@ -233,27 +232,71 @@ static int run_part(const Study *s, Part part)
     return evaluate_row(s, &rows[part.index]);
 }
 
-// Runs what is not there yet. The time that is left is what was expected, times how much longer the
-// parts of this run took than that.
+// Parts of one stage do not need each other. All frames first; a training that takes another's
+// encoder over comes after it.
+enum { STAGES = 4 };
+
+static int stage_of(Part part)
+{
+    if (part.kind == DEMOS) return 0;
+    if (part.kind == TRIALS) return 3;
+    return models[part.index].encoder_from ? 2 : 1;
+}
+
+// Shows what of the expected time is over, of all ranks, and what is left at that pace.
+static bool show_left(void *context, const FacetProgressEvent *event)
+{
+    const double *start = context;
+    double seconds = step_clock() - *start;
+    if (event->done == 0) return true;
+    printf("%.0f %% done, about %.0f min left\n",
+           100.0 * (double)event->done / (double)event->total,
+           seconds * (double)(event->total - event->done) / (double)event->done / 60.0);
+    fflush(stdout);
+    return true;
+}
+
+// Ranks share the flights of each set of frames. Trainings and trials are dealt to them, and each
+// writes the files of its own.
+static int run_stage(const Study *s, const Part parts[PARTS], const bool done[PARTS], int stage,
+                     Progress *progress)
+{
+    FacetRanks *ranks = team_ranks();
+    int code = EXIT_DONE, turn = 0;
+    if (stage > 0) team_part();
+    for (int i = 0; i < PARTS && code == EXIT_DONE; i++) {
+        if (done[i] || stage_of(parts[i]) != stage) continue;
+        bool mine = stage == 0 || ranks_mine(ranks, turn++);
+        if (mine) code = run_part(s, parts[i]);
+        if (mine && code == EXIT_DONE && (stage > 0 || team_leads()))
+            progress_add(progress, (long)expected_seconds(s, parts[i]), NULL);
+    }
+    team_meet();
+    return (int)-ranks_least(ranks, -code);
+}
+
+// Runs what is not there yet.
 static int run_parts(const Study *s)
 {
     Part parts[PARTS];
-    double left = 0.0, expected = 0.0, start = step_clock();
+    bool done[PARTS];
+    long expected = 0;
+    double start = step_clock();
+    int code = EXIT_DONE;
     list_parts(parts);
+    for (int i = 0; i < PARTS; i++) done[i] = is_done(s, parts[i]);
+    ranks_broadcast(team_ranks(), 0, done, sizeof done);
     for (int i = 0; i < PARTS; i++)
-        if (!is_done(s, parts[i])) left += expected_seconds(s, parts[i]);
-    for (int i = 0; i < PARTS; i++) {
-        if (is_done(s, parts[i])) continue;
-        int code = run_part(s, parts[i]);
-        if (code != EXIT_DONE) return code;
-        double seconds = expected_seconds(s, parts[i]);
-        left = fmax(left - seconds, 0.0);
-        expected += seconds;
-        printf("%d of %d parts, about %.0f min left\n", i + 1, PARTS,
-               left * (step_clock() - start) / expected / 60.0);
-        fflush(stdout);
-    }
-    return EXIT_DONE;
+        if (!done[i]) expected += (long)expected_seconds(s, parts[i]);
+    RanksWatch watch;
+    Progress progress;
+    ranks_watch_begin(&watch, team_ranks(), &(FacetProgress){show_left, &start});
+    progress_begin(&progress, &watch.progress, "study", expected);
+    for (int stage = 0; stage < STAGES && code == EXIT_DONE; stage++)
+        code = run_stage(s, parts, done, stage, &progress);
+    progress_end(&progress);
+    if (code == EXIT_DONE) ranks_watch_end(&watch);
+    return code;
 }
 
 // ---- Its results ------------------------------------------------------------------------------
@@ -373,10 +416,11 @@ int cmd_gate_study(int argc, char **argv)
     char command[1024];
     if (!args_parse(&code, &usage, argc, argv)) return code;
     command_text(command, sizeof command, argc, argv);
-    FacetStatus status = file_make_folder(s.folder);
+    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(s.folder));
     if (!status.ok) return command_failed(usage.command, status);
     code = run_parts(&s);
     if (code != EXIT_DONE) return code;
-    status = show_study(&s, command);
+    status = team_leads() ? show_study(&s, command) : status_ok();
+    status = ranks_agree(team_ranks(), status);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -4,6 +4,7 @@
 #include "factor/factor.h"
 #include "gate_world.h"
 #include "interrupt.h"
+#include "team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,9 @@ static FacetStatus write_demos(const DemosCommand *o, const FacetGateWorld *worl
     collection.seed = o->common.seed;
     collection.shrink = o->shrink;
     collection.redrawn = o->redrawn;
+    collection.ranks = team_ranks();
     if (status.ok) status = facet_pool_create(&pool, o->common.threads);
+    status = ranks_agree(team_ranks(), status);
     if (status.ok)
         status = facet_gate_collect_file(o->out, world, &collection, NULL, pool,
                                          bar_open(o->common.quiet));
@@ -94,7 +97,8 @@ int cmd_gate_demos(int argc, char **argv)
                                status_fail(FACET_BAD_ARGUMENT, "expected --out FILE"));
     FacetGateWorld *world;
     interrupt_watch();
-    FacetStatus status = facet_gate_world_create(&world, o.common.courses);
+    FacetStatus status =
+        ranks_agree(team_ranks(), facet_gate_world_create(&world, o.common.courses));
     if (status.ok) {
         status = write_demos(&o, world);
         facet_gate_world_destroy(world);

@@ -1,11 +1,13 @@
 // facet reproduce: everything from nothing. Demonstrations, the five trainings, the tables.
 //
 // Each step is a command that a person could type, and is shown before it runs. A step whose file
-// is there already is left out, and a training that was cut short goes on where it stopped.
+// is there already is left out, and a training that was cut short goes on where it stopped. Ranks
+// share each training and the evaluation; the first one makes the demonstrations.
 #include "args.h"
 #include "commands.h"
 #include "course/course.h"
 #include "steps.h"
+#include "team.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +24,12 @@ typedef struct Reproduction {
 static int make_demos(const Reproduction *r, const char *demos)
 {
     static Step step;
-    if (file_exists(demos)) return EXIT_DONE;
+    if (step_is_there(demos)) return EXIT_DONE;
     step_begin(&step, "demos");
     step_pair(&step, "--out", demos);
     if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
     step_common(&step, &r->common);
-    return step_run(&step, cmd_demos);
+    return step_run_alone(&step, cmd_demos);
 }
 
 // The trainings of the comparison. All have the same network, recipe and held-out tasks.
@@ -47,7 +49,7 @@ static int train_policy(const Reproduction *r, const char *demos, int index)
     static Step step;
     char out[STEP_WORD_SIZE], task[2 * FACET_COURSE_NAME_MAX];
     step_file(out, r->folder, trainings[index].file);
-    if (file_exists(out)) return EXIT_DONE;
+    if (step_is_there(out)) return EXIT_DONE;
     step_begin(&step, "train");
     step_pair(&step, "--data", demos);
     step_pair(&step, "--out", out);
@@ -122,6 +124,7 @@ int cmd_reproduce(int argc, char **argv)
     FacetCourse *course;
     FacetStatus status = file_make_folder(r.folder);
     if (status.ok) status = facet_course_load(&course, r.common.courses);
+    status = ranks_agree(team_ranks(), status);
     if (!status.ok) return command_failed(usage.command, status);
     r.course = course;
     int code = reproduce(&r);

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "policy/policy.h"
+#include "team.h"
 
 #include <facet_study/train.h>
 #include <math.h>
@@ -54,6 +55,9 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
            summary.networks == 1 ? "" : "s", 1e-6 * (double)summary.parameters, summary.demos,
            summary.tasks, summary.epochs, summary.updates, summary.updates - summary.resumed,
            summary.seconds, summary.loss);
+    if (summary.idle_ranks > 0)
+        printf("%d of %d ranks were idle: an update has no rows for them\n", summary.idle_ranks,
+               facet_ranks_count(options->ranks));
     if (!common->json) return status_ok();
     return json_write(json_from_training(&summary, options, out), common->json);
 }
@@ -98,9 +102,12 @@ int cmd_train(int argc, char **argv)
         .description =
             "Trains a diffusion policy on demonstrations. Losses go to POLICY.csv. Ctrl-C leaves "
             "POLICY.ckpt, which is also written every 500 updates and removed at the end; with it, "
-            "--resume continues bit for bit. The seed decides all, at any number of threads.",
+            "--resume continues bit for bit. The seed decides all, at any number of threads and of "
+            "ranks: mpirun shares each update out over ranks, on one machine or many "
+            "(docs/cluster.md).",
         .example = "facet train --data demos.h5 --out policy.safetensors --hold-out race1/wide\n"
-                   "facet train --data demos.h5 --out ours.safetensors --composed-loss 3",
+                   "facet train --data demos.h5 --out ours.safetensors --composed-loss 3\n"
+                   "mpirun -n 2 facet train --data demos.h5 --out policy.safetensors",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &common,
@@ -124,6 +131,7 @@ int cmd_train(int argc, char **argv)
     train_options.seed = common.seed;
     train_options.command = command;
     train_options.version = facet_version();
+    train_options.ranks = team_ranks();
     interrupt_watch();
     status = train(data, out, &train_options, &common);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

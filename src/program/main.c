@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "linalg/gemm.h"
+#include "team.h"
 
 #include <errno.h>
 #include <facet/api.h>
@@ -14,27 +15,29 @@ typedef struct Command {
     const char *name;
     const char *summary; // for `facet help`: one line, no full stop
     int (*run)(int argc, char **argv);
+    bool alone; // it does not share its work over ranks
 } Command;
 
 static int cmd_help(int argc, char **argv);
 
 // In the order `facet help` shows them.
 static const Command commands[] = {
-    {"race", "the main job: fly every feasible task and print the table", cmd_race},
-    {"speeds", "find the highest feasible speed of every task", cmd_speeds},
-    {"fly", "fly tasks and show what became of them", cmd_fly},
-    {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos},
-    {"train", "train a policy on demonstrations", cmd_train},
-    {"sample", "sample plans of a policy for a task", cmd_sample},
-    {"export", "write a policy's network as an ONNX model", cmd_export},
-    {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval},
-    {"certify", "bound how far plans and flights can be off, beside the paper", cmd_certify},
-    {"report", "write flights, figures and tables as one page", cmd_report},
-    {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce},
-    {"gate", "fly through single gates by camera, and train and study who does", cmd_gate},
-    {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera},
-    {"version", "show the version and what it was built with", cmd_version},
-    {"help", "show this help, or that of a command", cmd_help},
+    {"race", "the main job: fly every feasible task and print the table", cmd_race, true},
+    {"speeds", "find the highest feasible speed of every task", cmd_speeds, true},
+    {"fly", "fly tasks and show what became of them", cmd_fly, true},
+    {"demos", "write demonstrations of every feasible task to an HDF5 file", cmd_demos, true},
+    {"train", "train a policy on demonstrations", cmd_train, false},
+    {"sample", "sample plans of a policy for a task", cmd_sample, true},
+    {"export", "write a policy's network as an ONNX model", cmd_export, true},
+    {"eval", "fly policies on every task and print the paper's tables with ours", cmd_eval, false},
+    {"certify", "bound how far plans and flights can be off, beside the paper", cmd_certify, false},
+    {"report", "write flights, figures and tables as one page", cmd_report, true},
+    {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce,
+     false},
+    {"gate", "fly through single gates by camera, and train and study who does", cmd_gate, false},
+    {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera, true},
+    {"version", "show the version and what it was built with", cmd_version, false},
+    {"help", "show this help, or that of a command", cmd_help, false},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -51,7 +54,7 @@ static int unknown_command(const char *name)
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
     char text[320];
     text_unknown(text, sizeof text, "command", name, names, COMMAND_COUNT);
-    fprintf(stderr, "facet: %s\n", text);
+    if (team_leads()) fprintf(stderr, "facet: %s\n", text);
     return EXIT_USAGE;
 }
 
@@ -101,7 +104,13 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     const Command *command = find_command(name);
-    return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
+    if (!command) return unknown_command(name);
+    FacetStatus status = team_join(argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+    if (status.ok && command->alone) status = ranks_agree(team_ranks(), team_refuse());
+    int exit_code =
+        status.ok ? command->run(argc - 1, argv + 1) : command_failed(command->name, status);
+    team_leave();
+    return exit_code;
 }
 
 int main(int argc, char **argv)

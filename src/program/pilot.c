@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "race/eval.h"
 #include "race/planner.h"
+#include "team.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -58,6 +59,7 @@ static FacetStatus add_policy(PolicySet *set, const char *file)
     if (set->count == POLICIES_MAX)
         return status_fail(FACET_BAD_ARGUMENT, "expected at most %d policies", POLICIES_MAX);
     FacetPolicy *policy;
+    TRY(ranks_same_file(team_ranks(), file));
     TRY(facet_policy_load(&policy, file));
     for (int i = 0; i < set->count; i++)
         if (strcmp(eval_method(set->policies[i]), eval_method(policy)) == 0) {

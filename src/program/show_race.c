@@ -3,11 +3,28 @@
 
 #include "bar.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "cache.h"
+#include "team.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Ranks need the same course, vehicle and controller, and have the same speeds then.
+static FacetStatus compare_speeds(FacetRanks *ranks, const FacetRace *race)
+{
+    char text[32];
+    const FacetSpeedMap *map = &race->speeds;
+    uint64_t hash = HASH_START;
+    for (int track = 0; track < map->tracks; track++)
+        for (int opening = 0; opening < map->openings; opening++) {
+            double speed = facet_speed_map_at(map, (FacetCourseTask){track, opening})->speed;
+            hash = hash_bytes(hash, &speed, sizeof speed);
+        }
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+    return ranks_same(ranks, "speeds of the course", text);
+}
 
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study)
 {
@@ -25,7 +42,8 @@ FacetStatus study_open(FacetRace **race, const CommonOptions *common, const Stud
     TRY(facet_pool_create(&pool, common->threads));
     FacetStatus status = facet_race_open(race, &options, pool, bar_open(common->quiet));
     if (!status.ok) facet_pool_destroy(pool);
-    return status;
+    TRY(ranks_agree(team_ranks(), status));
+    return compare_speeds(team_ranks(), *race);
 }
 
 void study_close(FacetRace *race)

@@ -1,6 +1,8 @@
 // Studies as a row of commands (see steps.h).
 #include "steps.h"
 
+#include "team.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <time.h>
@@ -60,6 +62,23 @@ int step_run(Step *step, int (*command)(int argc, char **argv))
     int code = command(step->count, step->argv);
     if (code == EXIT_DONE) printf("took %.1f min\n", (step_clock() - start) / 60.0);
     return code;
+}
+
+int step_run_alone(Step *step, int (*command)(int argc, char **argv))
+{
+    int code = EXIT_DONE;
+    team_part();
+    if (team_leads()) code = step_run(step, command);
+    team_meet();
+    ranks_broadcast(team_ranks(), 0, &code, sizeof code);
+    return code;
+}
+
+bool step_is_there(const char *path)
+{
+    bool there = file_exists(path);
+    ranks_broadcast(team_ranks(), 0, &there, sizeof there);
+    return there;
 }
 
 void step_file(char out[STEP_WORD_SIZE], const char *folder, const char *name)

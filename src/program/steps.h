@@ -25,6 +25,12 @@ void step_common(Step *step, const CommonOptions *common);    // --seed, --threa
 // Runs the command and returns its exit code.
 int step_run(Step *step, int (*command)(int argc, char **argv));
 
+// The same on the first rank alone; the others wait for it, and all get its exit code.
+int step_run_alone(Step *step, int (*command)(int argc, char **argv));
+
+// Whether the first rank finds the file there, so that all decide alike.
+bool step_is_there(const char *path);
+
 double step_clock(void); // s, of a clock that only goes forward
 
 // FOLDER/NAME.

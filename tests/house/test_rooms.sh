@@ -7,7 +7,7 @@
 set -eu
 
 runtime="math base factor nn encoder diffusion policy quad control course flight"
-study="linalg picture paper data train export race certify camera gate report"
+study="ranks linalg picture paper data train export race certify camera gate report"
 rooms="$runtime $study program"
 
 # These stand alone: they include nothing of Facet but themselves.

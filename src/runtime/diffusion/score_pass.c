@@ -247,20 +247,21 @@ static void piece_out(const Forward *pass, int piece)
 static void piece_task(void *context, int index, int worker)
 {
     const Forward *pass = context;
+    int first = pass->work->first; // a piece of training is a shard
     if (index >= pass->pieces)
         score_pack_part(pass->work, pass->unit + 1, false, index - pass->pieces);
     else if (pass->unit < 0)
-        piece_stem(pass, index);
+        piece_stem(pass, first + index);
     else if (pass->unit < 2 * pass->work->net->config.blocks)
-        piece_unit(pass, index, worker);
+        piece_unit(pass, first + index, worker);
     else
-        piece_out(pass, index);
+        piece_out(pass, first + index);
 }
 
 static void forward_pieces(Forward *pass, FacetPool *pool)
 {
     const ScoreWork *w = pass->work;
-    pass->pieces = (w->rows + PIECE - 1) / PIECE;
+    pass->pieces = w->trains ? work_share(w) : (w->rows + PIECE - 1) / PIECE;
     for (pass->unit = -1; pass->unit <= 2 * w->net->config.blocks; pass->unit++) {
         int packs = w->trains ? score_pack_parts(w, pass->unit + 1) : 0;
         pool_for(pool, pass->pieces + packs, piece_task, pass);

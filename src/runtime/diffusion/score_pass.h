@@ -16,6 +16,7 @@
 #define score_lane_create       REAL_NAME(score_lane_create)
 #define score_share             REAL_NAME(score_share)
 #define score_load              REAL_NAME(score_load)
+#define score_limit             REAL_NAME(score_limit)
 #define score_condition         REAL_NAME(score_condition)
 #define score_forward_under     REAL_NAME(score_forward_under)
 #define score_forward           REAL_NAME(score_forward)
@@ -43,6 +44,10 @@ void score_work_free(ScoreWork *work);
 // Takes the parameters, a block of the network's table: packs the weights, and keeps the pointer.
 // Call it again whenever they change.
 void score_load(ScoreWork *work, const Real *params, FacetPool *pool);
+
+// From now on passes of a workspace that trains compute only the rows of shards [first, last). The
+// others stay as they are, for another rank that computes them.
+void score_limit(ScoreWork *work, int first, int last);
 
 // A small workspace for one thread of many that evaluate side by side. It keeps no activations, and
 // computes with the weights of a loaded workspace of the same network, which must outlive it; it

@@ -119,6 +119,7 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int th
     w->threads = threads;
     w->trains = purpose == TO_TRAIN;
     w->lane = purpose == TO_SHARE;
+    w->last = w->shards;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!w->memory) {
@@ -152,6 +153,13 @@ void score_work_free(ScoreWork *work)
     if (!work) return;
     free(work->memory);
     free(work);
+}
+
+void score_limit(ScoreWork *work, int first, int last)
+{
+    assert(work->trains && 0 <= first && first <= last && last <= work->shards);
+    work->first = first;
+    work->last = last;
 }
 
 // One task packs one unit, and with it a share of the rest.

@@ -17,6 +17,7 @@ struct ScoreWork {
     int threads;                 // of the largest pool
     bool trains;
     bool lane;           // keeps nothing of a pass, and has the packed weights of another
+    int first, last;     // shards that are computed; `last` may lie behind those in use
     int rows;            // of the last forward pass
     const int *z;        // the conditions' factor values, owned by the caller
     const Real *context; // the conditions' context, owned by the caller
@@ -84,6 +85,13 @@ static inline int work_samples(const ScoreWork *work, int s)
 static inline int work_shards(const ScoreWork *work)
 {
     return (work->rows + work->shard - 1) / work->shard;
+}
+
+// How many of the shards in use are computed, from `first` on.
+static inline int work_share(const ScoreWork *work)
+{
+    int last = work->last < work_shards(work) ? work->last : work_shards(work);
+    return last > work->first ? last - work->first : 0;
 }
 
 // The row of a seq where sample r starts.

@@ -4,6 +4,7 @@
 #include "base/progress.h"
 #include "certify/path.h"
 #include "policy/parts.h"
+#include "ranks/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,32 +265,69 @@ static FacetStatus interrupted(const CertifyStudy *study, int count, const Certi
                        study->count, count, options->state);
 }
 
+// A certifier and the number of steps that it is for.
+typedef struct Bench {
+    FacetCertifier *certifier;
+    int steps;
+} Bench;
+
+static FacetStatus run_job(CertifyRecord *record, Bench *bench, const Job *job,
+                           const FacetRace *race, const FacetPolicy *policy,
+                           const CertifyOptions *options, Progress *progress)
+{
+    TRY(progress_add(progress, 0, NULL));
+    if (bench->steps != job->steps) {
+        facet_certifier_destroy(bench->certifier);
+        *bench = (Bench){.steps = job->steps};
+        TRY(facet_certifier_create(&bench->certifier, policy, job->steps, race->pool));
+    }
+    return certify_job(record, job, bench->certifier, race, policy, options, progress);
+}
+
+// The jobs that are not done yet come in turns, one a rank, so that all have all records after each
+// and the state file is that of one rank.
+static FacetStatus run_turn(CertifyStudy *study, Bench *bench, const Job *jobs, int count,
+                            const FacetRace *race, const FacetPolicy *policy,
+                            const CertifyOptions *options, Progress *progress)
+{
+    FacetRanks *ranks = options->ranks;
+    CertifyRecord *records = study->records + study->count;
+    FacetStatus status = status_ok();
+    for (int i = 0; i < count && status.ok; i++)
+        if (ranks_mine(ranks, i))
+            status = run_job(&records[i], bench, &jobs[i], race, policy, options, progress);
+    TRY(ranks_agree(ranks, status));
+    ranks_collect(ranks, records, sizeof *records, count);
+    study->count += count;
+    if (options->state && ranks_lead(ranks))
+        status = records_write(options->state, options->study, study->records, study->count,
+                               race->course);
+    return ranks_agree(ranks, status);
+}
+
+// `jobs` are those that are left.
 static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, const FacetRace *race,
                             const FacetPolicy *policy, const CertifyOptions *options,
                             Progress *progress)
 {
-    FacetCertifier *certifier = NULL;
+    Bench bench = {0};
     FacetStatus status = status_ok();
-    for (int i = 0, steps = 0; i < count && status.ok; i++) {
-        const Job *job = &jobs[i];
-        if (certify_study_record(study, job->task, job->steps, job->turn)) continue;
-        status = progress_add(progress, 0, NULL);
-        if (status.ok && steps != job->steps) {
-            facet_certifier_destroy(certifier);
-            steps = job->steps;
-            status = facet_certifier_create(&certifier, policy, steps, race->pool);
-        }
-        CertifyRecord *record = &study->records[study->count];
-        if (status.ok)
-            status = certify_job(record, job, certifier, race, policy, options, progress);
-        if (!status.ok) break;
-        study->count++;
-        if (options->state)
-            status = records_write(options->state, options->study, study->records, study->count,
-                                   race->course);
-    }
-    facet_certifier_destroy(certifier);
-    return status.code == FACET_INTERRUPTED ? interrupted(study, count, options) : status;
+    int all = study->count + count, each = facet_ranks_count(options->ranks);
+    for (int i = 0; i < count && status.ok; i += each)
+        status = run_turn(study, &bench, jobs + i, count - i < each ? count - i : each, race,
+                          policy, options, progress);
+    facet_certifier_destroy(bench.certifier);
+    return status.code == FACET_INTERRUPTED ? interrupted(study, all, options) : status;
+}
+
+// Drops the jobs whose records are there. Returns how many are left.
+static int drop_done(Job *jobs, int count, const CertifyStudy *study)
+{
+    int left = 0;
+    for (int i = 0; i < count; i++)
+        if (!certify_study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
+            jobs[left++] = jobs[i];
+    return left;
 }
 
 // Reads what earlier runs did and keeps of it what is among the jobs.
@@ -320,16 +358,23 @@ FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const Face
     FacetStatus status = jobs && study->records
                              ? certify_check_blind(policy)
                              : status_fail(FACET_NO_MEMORY, "out of memory for the study");
-    if (status.ok && options->state) status = resume(study, jobs, count, race, options);
+    if (status.ok && options->state && ranks_lead(options->ranks))
+        status = resume(study, jobs, count, race, options);
+    status = ranks_agree(options->ranks, status);
     if (status.ok) {
+        ranks_broadcast(options->ranks, 0, &study->count, sizeof study->count);
+        ranks_broadcast(options->ranks, 0, study->records,
+                        (size_t)study->count * sizeof *study->records);
+        int left = drop_done(jobs, count, study);
         long steps = 0;
-        for (int i = 0; i < count; i++)
-            if (!certify_study_record(study, jobs[i].task, jobs[i].steps, jobs[i].turn))
-                steps += jobs[i].steps;
+        for (int i = 0; i < left; i++) steps += jobs[i].steps;
+        RanksWatch watch;
         Progress done;
-        progress_begin(&done, steps > 0 ? progress : NULL, "denoising steps", steps);
-        status = run_jobs(study, jobs, count, race, policy, options, &done);
+        ranks_watch_begin(&watch, options->ranks, steps > 0 ? progress : NULL);
+        progress_begin(&done, &watch.progress, "denoising steps", steps);
+        status = run_jobs(study, jobs, left, race, policy, options, &done);
         progress_end(&done);
+        if (status.ok) ranks_watch_end(&watch);
     }
     free(jobs);
     if (!status.ok) certify_study_free(study);

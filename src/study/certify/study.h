@@ -6,6 +6,7 @@
 #define FACET_CERTIFY_STUDY_H
 
 #include "certify/record.h"
+#include "ranks/ranks.h"
 
 enum { STUDY_SWEEP_MAX = 8 };
 
@@ -21,6 +22,7 @@ typedef struct CertifyOptions {
     int gust_flights;  // that the largest disturbance is taken over
     double slowest;    // pace down to which an uncertified plan is tried; 1 for its own alone
     const char *state; // file that records wait in; NULL for none
+    FacetRanks *ranks; // that share the plans; NULL for this process alone
     const char *study; // names the policy and whatever else results depend on
 } CertifyOptions;
 
@@ -31,7 +33,7 @@ typedef struct CertifyStudy {
 } CertifyStudy;
 
 // Certifies all that is not in the state file yet: the stage "denoising steps". A stop fails with a
-// line that says how to go on.
+// line that says how to go on. Rank 0 reads and writes the file, and all get all records.
 FacetStatus certify_study(CertifyStudy *study, const FacetRace *race, const FacetPolicy *policy,
                           const CertifyOptions *options, const FacetProgress *progress);
 void certify_study_free(CertifyStudy *study);

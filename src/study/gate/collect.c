@@ -1,7 +1,8 @@
 // Frames of the single gate with the expert's labels (see facet_study/gate.h).
 //
-// Flights are flown in blocks. Those of a block run in parallel, each into frames of its own, and
-// then go to the sink in order, so that threads change nothing.
+// Flights are flown in blocks, one a rank at a time. Those of a block run in parallel, each into
+// frames of its own, and then go to the sink of rank 0 in order, so that threads and ranks change
+// nothing.
 #include "base/pool.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -10,6 +11,7 @@
 #include "gate/crew.h"
 #include "gate/streams.h"
 #include "math/geometry.h"
+#include "ranks/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,7 @@ typedef struct Collecting {
     const FacetGateCollection *options;
     const Pilots *pilots; // NULL: the expert flies all
     Recording *recordings;
-    int first; // flight of recordings[0]
+    int first; // flight of recordings[0] of this rank
     Progress *progress;
 } Collecting;
 
@@ -150,13 +152,76 @@ static FacetStatus hand_over(const FacetGateSink *sink, const Recording *r, int 
     return r->count ? sink->add(sink->context, &frames) : status_ok();
 }
 
+// What a recording is, beside its frames.
+typedef struct Label {
+    int count;
+    bool expert;
+    FacetFactorTask task;
+    FacetGateFlight result;
+} Label;
+
+static size_t frame_bytes(const Recording *r) { return 3 * (size_t)r->width * (size_t)r->height; }
+
+// Rank 0 takes a recording of another rank in the place of its own, or that rank sends it.
+static FacetStatus pass_on(Recording *r, FacetRanks *ranks, int from)
+{
+    Label label = {r->count, r->expert, r->task, r->result};
+    bool takes = ranks_lead(ranks);
+    FacetStatus status = status_ok();
+    if (takes)
+        ranks_receive(ranks, from, &label, sizeof label);
+    else
+        ranks_send(ranks, 0, &label, sizeof label);
+    ranks_wait(ranks);
+    while (takes && r->capacity < label.count && status.ok) status = grow(r);
+    if (!status.ok) return status;
+    size_t frames = (size_t)label.count, offsets = frames * LABEL * sizeof *r->offsets;
+    if (takes) {
+        r->count = label.count, r->expert = label.expert;
+        r->task = label.task, r->result = label.result;
+        ranks_receive(ranks, from, r->rgb, frames * frame_bytes(r));
+        ranks_receive(ranks, from, r->offsets, offsets);
+    } else {
+        ranks_send(ranks, 0, r->rgb, frames * frame_bytes(r));
+        ranks_send(ranks, 0, r->offsets, offsets);
+    }
+    ranks_wait(ranks);
+    return status;
+}
+
+// Flights of a block that begins at this one; each rank's has at most `each`.
+static int block_size(const Collecting *work, int first, int each)
+{
+    int left = work->options->flights - first;
+    return left < 0 ? 0 : left < each ? left : each;
+}
+
+// The blocks of all ranks, which begin at flight `first`, in their order.
+static FacetStatus hand_over_all(const FacetGateSink *sink, const Collecting *work, int first,
+                                 int each)
+{
+    FacetRanks *ranks = work->options->ranks;
+    bool leads = ranks_lead(ranks);
+    for (int rank = 0; rank < facet_ranks_count(ranks); rank++, first += each)
+        for (int i = 0; i < block_size(work, first, each); i++) {
+            Recording *r = &work->recordings[i];
+            bool mine = facet_ranks_rank(ranks) == rank;
+            if (mine != leads) TRY(pass_on(r, ranks, rank));
+            if (leads) TRY(hand_over(sink, r, first + i));
+        }
+    return status_ok();
+}
+
 static FacetStatus fly_blocks(const FacetGateSink *sink, Collecting *work, FacetPool *pool)
 {
-    int total = work->options->flights;
-    for (work->first = 0; work->first < total; work->first += BLOCK) {
-        int count = total - work->first < BLOCK ? total - work->first : BLOCK;
-        TRY(pool_try(pool, count, fly_one, work));
-        for (int i = 0; i < count; i++) TRY(hand_over(sink, &work->recordings[i], work->first + i));
+    FacetRanks *ranks = work->options->ranks;
+    int count = facet_ranks_count(ranks), share = (work->options->flights + count - 1) / count;
+    int each = share < BLOCK ? share : BLOCK;
+    for (int first = 0; first < work->options->flights; first += each * count) {
+        work->first = first + each * facet_ranks_rank(ranks);
+        int flights = block_size(work, work->first, each);
+        TRY(ranks_agree(ranks, pool_try(pool, flights, fly_one, work)));
+        TRY(hand_over_all(sink, work, first, each));
     }
     return status_ok();
 }
@@ -181,8 +246,10 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
                                FacetPool *pool, const FacetProgress *progress)
 {
     TRY(check(world, options));
+    RanksWatch watch;
     Progress flights;
-    progress_begin(&flights, progress, "flights", options->flights);
+    ranks_watch_begin(&watch, options->ranks, progress);
+    progress_begin(&flights, &watch.progress, "flights", options->flights);
     Recording recordings[BLOCK];
     for (int i = 0; i < BLOCK; i++)
         recordings[i] = (Recording){.world = world,
@@ -206,5 +273,6 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
         free(recordings[i].offsets);
     }
     progress_end(&flights);
+    if (status.ok) ranks_watch_end(&watch);
     return status;
 }

@@ -1,5 +1,6 @@
 // Collected frames into a file (see facet_study/image_set.h).
 #include "base/status.h"
+#include "ranks/ranks.h"
 
 #include <facet_study/gate.h>
 #include <facet_study/image_set.h>
@@ -67,12 +68,18 @@ FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *worl
                                    .horizon = FACET_GATE_HORIZON,
                                    .dim = FACET_GATE_DIM};
     FileSink sink = {.pool = pool};
-    TRY(facet_image_writer_create(&sink.writer, path, world->space, shape, settings));
+    bool leads = ranks_lead(options->ranks);
+    FacetStatus status =
+        leads ? facet_image_writer_create(&sink.writer, path, world->space, shape, settings)
+              : status_ok();
+    TRY(ranks_agree(options->ranks, status));
     const FacetGateSink to = {.add = add, .context = &sink};
-    FacetStatus status = facet_gate_collect(&to, world, options, crew, pool, progress);
+    status = facet_gate_collect(&to, world, options, crew, pool, progress);
     free(sink.tasks);
     free(sink.flights);
-    if (status.ok) return facet_image_writer_finish(sink.writer);
-    facet_image_writer_abandon(sink.writer);
+    if (leads && status.ok)
+        status = facet_image_writer_finish(sink.writer);
+    else if (leads)
+        facet_image_writer_abandon(sink.writer);
     return status;
 }

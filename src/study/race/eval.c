@@ -7,57 +7,84 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Flies the prepared plans of every seed.
-static FacetStatus fly_seeds(EvalRun *run, const FacetRace *race, const FacetPlanner *planner,
-                             const FacetCourseTask *tasks, const uint64_t *seeds, Progress *all)
+// The seeds that one rank plans and flies.
+typedef struct Share {
+    int *seeds;        // which of the run's
+    uint64_t *numbers; // their numbers
+    int count;
+} Share;
+
+// Flies the prepared plans of a share.
+static FacetStatus fly_share(EvalRun *run, const FacetRace *race, const FacetPlanner *planner,
+                             const FacetCourseTask *tasks, const Share *share, Progress *all)
 {
     const FacetProgress aside = progress_aside(all);
-    for (int k = 0; k < run->seeds; k++) {
-        TRY(facet_race_fly_all(&run->results[k * run->tasks], race, planner, tasks, run->tasks,
-                               seeds[k], 0.0, &aside));
+    for (int i = 0; i < share->count; i++) {
+        TRY(facet_race_fly_all(&run->results[share->seeds[i] * run->tasks], race, planner, tasks,
+                               run->tasks, share->numbers[i], 0.0, &aside));
         TRY(progress_add(all, 1, NULL));
     }
     return status_ok();
 }
 
-// All plans of all seeds are sampled together.
+// All plans of all seeds of a share are sampled together.
 static FacetStatus plan_and_fly(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
                                 const FacetPolicySampling *sampling, const FacetCourseTask *tasks,
-                                uint64_t *seeds, Progress *all)
+                                const Share *share, Progress *all)
 {
     const FacetProgress aside = progress_aside(all);
     FacetPolicyPlanner *plans;
-    for (int k = 0; k < run->seeds; k++) seeds[k] = sampling->seed + (uint64_t)k;
-    TRY(facet_policy_planner_create(&plans, policy, race, sampling, tasks, run->tasks, seeds,
-                                    run->seeds, &aside));
+    if (!share->count) return status_ok();
+    TRY(facet_policy_planner_create(&plans, policy, race, sampling, tasks, run->tasks,
+                                    share->numbers, share->count, &aside));
     FacetPlanner planner = facet_planner_from_policy(plans);
-    FacetStatus status = fly_seeds(run, race, &planner, tasks, seeds, all);
+    FacetStatus status = fly_share(run, race, &planner, tasks, share, all);
     facet_policy_planner_destroy(plans);
+    return status;
+}
+
+FacetStatus eval_run_share(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                           const FacetPolicySampling *sampling, int seeds, FacetRanks *ranks,
+                           int first, const FacetProgress *progress)
+{
+    Progress all;
+    progress_begin(&all, progress, "seeds", seeds);
+    *run = (EvalRun){.seeds = seeds};
+    size_t room = (size_t)facet_race_task_max(race), most = (size_t)seeds;
+    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
+    Share share = {calloc(most, sizeof *share.seeds), calloc(most, sizeof *share.numbers), 0};
+    run->results = calloc(room * most, sizeof *run->results);
+    FacetStatus status = tasks && share.seeds && share.numbers && run->results
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for flights");
+    if (status.ok) {
+        run->tasks = facet_race_feasible_tasks(tasks, race);
+        for (int k = 0; k < seeds; k++)
+            if (ranks_mine(ranks, first + k)) {
+                share.seeds[share.count] = k;
+                share.numbers[share.count++] = sampling->seed + (uint64_t)k;
+            }
+        status = plan_and_fly(run, race, policy, sampling, tasks, &share, &all);
+    }
+    progress_end(&all);
+    free(tasks);
+    free(share.seeds);
+    free(share.numbers);
+    if (!status.ok) eval_run_free(run);
     return status;
 }
 
 FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
                      const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress)
 {
-    Progress all;
-    progress_begin(&all, progress, "seeds", seeds);
-    *run = (EvalRun){.seeds = seeds};
-    size_t room = (size_t)facet_race_task_max(race);
-    FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    uint64_t *numbers = calloc((size_t)seeds, sizeof *numbers);
-    run->results = calloc(room * (size_t)seeds, sizeof *run->results);
-    FacetStatus status = tasks && numbers && run->results
-                             ? status_ok()
-                             : status_fail(FACET_NO_MEMORY, "out of memory for flights");
-    if (status.ok) {
-        run->tasks = facet_race_feasible_tasks(tasks, race);
-        status = plan_and_fly(run, race, policy, sampling, tasks, numbers, &all);
-    }
-    progress_end(&all);
-    free(tasks);
-    free(numbers);
-    if (!status.ok) eval_run_free(run);
-    return status;
+    return eval_run_share(run, race, policy, sampling, seeds, NULL, 0, progress);
+}
+
+void eval_run_collect(EvalRun *run, FacetRanks *ranks, int first)
+{
+    size_t size = (size_t)run->tasks * sizeof *run->results;
+    for (int k = 0; ranks && k < run->seeds; k++)
+        ranks_broadcast(ranks, (first + k) % ranks->count, run->results + k * run->tasks, size);
 }
 
 void eval_run_free(EvalRun *run)

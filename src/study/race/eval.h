@@ -3,6 +3,7 @@
 #define FACET_RACE_EVAL_H
 
 #include "policy/policy.h"
+#include "ranks/ranks.h"
 
 #include <facet_study/race.h>
 
@@ -16,6 +17,13 @@ typedef struct EvalRun {
 FacetStatus eval_run(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
                      const FacetPolicySampling *sampling, int seeds, const FacetProgress *progress);
 void eval_run_free(EvalRun *run);
+
+// The same shared out over ranks: seed k is part `first + k` of work that they share, and each
+// flies its own. Once all ranks are through, all get all.
+FacetStatus eval_run_share(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                           const FacetPolicySampling *sampling, int seeds, FacetRanks *ranks,
+                           int first, const FacetProgress *progress);
+void eval_run_collect(EvalRun *run, FacetRanks *ranks, int first);
 
 const FacetRaceResult *eval_result(const EvalRun *run, int seed, int task);
 

@@ -67,7 +67,7 @@ static void checkpoint_set_number(Json *metadata, const char *key, double value)
     json_set_string(metadata, key, text);
 }
 
-FacetStatus checkpoint_write(Training *t)
+static FacetStatus write_state(Training *t)
 {
     const FacetPolicy *policy = t->policy;
     const TensorTable *table = &policy->net->table;
@@ -96,6 +96,13 @@ FacetStatus checkpoint_write(Training *t)
     FacetStatus status = safetensors_write(t->checkpoint, metadata, sources, count);
     free(sources);
     return status;
+}
+
+FacetStatus checkpoint_write(Training *t)
+{
+    trainer_collect(t->trainer);
+    return ranks_agree(t->options->ranks,
+                       ranks_lead(t->options->ranks) ? write_state(t) : status_ok());
 }
 
 // What may differ between a run and the one that it resumes.
@@ -132,6 +139,22 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
     if (command) snprintf(record->command, sizeof record->command, "%s", command);
     if (data) snprintf(record->data, sizeof record->data, "%s", data);
     if (version) snprintf(record->version, sizeof record->version, "%s", version);
+    return status;
+}
+
+FacetStatus checkpoint_compare(const Training *t)
+{
+    FacetRanks *ranks = t->options->ranks;
+    if (!ranks) return status_ok();
+    Json *settings = policy_metadata(t->policy, CHECKPOINT_FORMAT);
+    JsonRef root = json_root(settings, t->out), at;
+    int count = 0;
+    FacetStatus status = json_length(&count, &root);
+    for (int i = 0; i < count && status.ok; i++) {
+        status = json_element(&at, &root, i);
+        if (status.ok) status = ranks_same(ranks, json_key(&at), json_chars(&at));
+    }
+    json_free(settings);
     return status;
 }
 
@@ -229,6 +252,7 @@ FacetStatus log_open(Training *t, int network, long update)
     char *text = NULL;
     size_t size = 0;
     bool resumed = network > 0 || update > 0;
+    if (!ranks_lead(t->options->ranks)) return status_ok();
     if (resumed && file_read(&text, &size, t->csv).ok) size = rows_up_to(text, network, update);
     FacetStatus status =
         size > 0 ? file_write(t->csv, text, size) : file_write(t->csv, header, strlen(header));
@@ -242,6 +266,7 @@ FacetStatus log_open(Training *t, int network, long update)
 
 FacetStatus log_row(Training *t, const TrainReport *report, long epoch)
 {
+    if (!t->log) return status_ok(); // that of another rank
     if (fprintf(t->log, "%d,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g\n", t->network, report->update, epoch,
                 report->loss, report->denoise, report->composed, report->grad_norm,
                 report->rate) < 0)

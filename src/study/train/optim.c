@@ -61,6 +61,7 @@ FacetStatus optimizer_create(Optimizer **out, const TensorTable *table, Optimize
             o->chunk_size[chunk] = tensor->size - start < CHUNK ? tensor->size - start : CHUNK;
         }
     }
+    o->last = o->chunks;
     *out = o;
     return status_ok();
 }
@@ -87,7 +88,7 @@ void optimizer_freeze(Optimizer *o, size_t before)
         o->chunk_start[kept] = o->chunk_start[i];
         o->chunk_size[kept++] = o->chunk_size[i];
     }
-    o->chunks = kept;
+    o->chunks = o->last = kept;
 }
 
 typedef struct NormTask {
@@ -95,11 +96,12 @@ typedef struct NormTask {
     const Real *grads;
 } NormTask;
 
-static void norm_chunk(void *context, int index, int worker)
+static void norm_chunk(void *context, int task_index, int worker)
 {
     (void)worker;
     NormTask *task = context;
     Optimizer *o = task->optimizer;
+    int index = o->first + task_index;
     const Real *g = task->grads + o->chunk_start[index];
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -107,12 +109,22 @@ static void norm_chunk(void *context, int index, int worker)
     o->chunk_square[index] = sum;
 }
 
-double optimizer_norm(Optimizer *o, const Real *grads, FacetPool *pool)
+void optimizer_squares(Optimizer *o, const Real *grads, FacetPool *pool)
 {
-    pool_for(pool, o->chunks, norm_chunk, &(NormTask){o, grads});
+    pool_for(pool, o->last - o->first, norm_chunk, &(NormTask){o, grads});
+}
+
+double optimizer_sum(const Optimizer *o)
+{
     double sum = 0.0;
     for (int i = 0; i < o->chunks; i++) sum += o->chunk_square[i];
     return sqrt(sum);
+}
+
+double optimizer_norm(Optimizer *o, const Real *grads, FacetPool *pool)
+{
+    optimizer_squares(o, grads, pool);
+    return optimizer_sum(o);
 }
 
 typedef struct StepTask {
@@ -124,11 +136,12 @@ typedef struct StepTask {
     Real second, ema_keep; // 1 / (1 - b2^n), and the moving average's decay
 } StepTask;
 
-static void step_chunk(void *context, int index, int worker)
+static void step_chunk(void *context, int task_index, int worker)
 {
     (void)worker;
     const StepTask *task = context;
     Optimizer *o = task->optimizer;
+    int index = o->first + task_index;
     size_t start = o->chunk_start[index], size = o->chunk_size[index];
     Real *restrict p = task->params + start, *restrict m = o->m + start, *restrict v = o->v + start;
     Real *restrict ema = o->ema + start;
@@ -163,7 +176,7 @@ void optimizer_step(Optimizer *o, Real *params, const Real *grads, double norm, 
         .second = R(1.0 / (1.0 - pow(o->config.beta2, n))),
         .ema_keep = R(optimizer_ema_decay(o->config.ema_decay, o->updates)),
     };
-    pool_for(pool, o->chunks, step_chunk, &task);
+    pool_for(pool, o->last - o->first, step_chunk, &task);
 }
 
 #ifndef FACET_REAL_DOUBLE

@@ -14,13 +14,15 @@
 
 #include <stdint.h>
 
-#define tensor_init      REAL_NAME(tensor_init)
-#define Optimizer        REAL_NAME(Optimizer)
-#define optimizer_create REAL_NAME(optimizer_create)
-#define optimizer_free   REAL_NAME(optimizer_free)
-#define optimizer_freeze REAL_NAME(optimizer_freeze)
-#define optimizer_norm   REAL_NAME(optimizer_norm)
-#define optimizer_step   REAL_NAME(optimizer_step)
+#define tensor_init       REAL_NAME(tensor_init)
+#define Optimizer         REAL_NAME(Optimizer)
+#define optimizer_create  REAL_NAME(optimizer_create)
+#define optimizer_free    REAL_NAME(optimizer_free)
+#define optimizer_freeze  REAL_NAME(optimizer_freeze)
+#define optimizer_squares REAL_NAME(optimizer_squares)
+#define optimizer_sum     REAL_NAME(optimizer_sum)
+#define optimizer_norm    REAL_NAME(optimizer_norm)
+#define optimizer_step    REAL_NAME(optimizer_step)
 
 typedef struct OptimizerConfig {
     double beta1, beta2, epsilon;
@@ -50,6 +52,7 @@ typedef struct Optimizer {
     size_t *chunk_size;
     double *chunk_square; // [chunks], sums of squares
     int chunks;
+    int first, last; // chunks that are worked on here; all but where ranks share them
 } Optimizer;
 
 // Fills the block from the table: tensor i draws from stream i of the seed. Gaps become zero.
@@ -63,7 +66,10 @@ void optimizer_free(Optimizer *optimizer);
 // Leaves the tensors that begin before number `before` of the block as they are from now on.
 void optimizer_freeze(Optimizer *optimizer, size_t before);
 
-// The Euclidean norm of the gradients of what is trained; not finite when one of them is not.
+// The Euclidean norm of the gradients of what is trained; not finite when one of them is not. It is
+// the sum of the squares of every chunk, in their order.
+void optimizer_squares(Optimizer *optimizer, const Real *grads, FacetPool *pool);
+double optimizer_sum(const Optimizer *optimizer);
 double optimizer_norm(Optimizer *optimizer, const Real *grads, FacetPool *pool);
 
 // One update of params and of the moving average. `norm` is the gradients' norm, for clipping.

@@ -16,7 +16,8 @@ typedef struct Backward {
     ScoreWork *work;
     const Real *dout;
     Real *dx, *dcontext, *dparams;
-    int unit; // whose turn it is: the head comes before the last, and -1 is the stem
+    int unit;        // whose turn it is: the head comes before the last, and -1 is the stem
+    int first, last; // parts of the table
 } Backward;
 
 // ---- Gradients of the activations, one task a shard ---------------------------------------------
@@ -88,22 +89,22 @@ static void shard_task(void *context, int index, int worker)
 {
     const Backward *pass = context;
     ScoreWork *w = pass->work;
-    int shards = work_shards(w);
+    int shards = work_share(w), s = w->first + index;
     if (index >= shards)
         score_pack_part(w, pass->unit - 1, true, index - shards);
     else if (pass->unit == 2 * w->net->config.blocks)
-        shard_head(pass, index);
+        shard_head(pass, s);
     else if (pass->unit >= 0)
-        shard_unit(pass, index, worker);
+        shard_unit(pass, s, worker);
     else
-        shard_stem(pass, index);
+        shard_stem(pass, s);
 }
 
 static void activation_gradients(Backward *pass, FacetPool *pool)
 {
     const ScoreWork *w = pass->work;
     for (pass->unit = 2 * w->net->config.blocks; pass->unit >= -1; pass->unit--)
-        pool_for(pool, work_shards(w) + score_pack_parts(w, pass->unit - 1), shard_task, pass);
+        pool_for(pool, work_share(w) + score_pack_parts(w, pass->unit - 1), shard_task, pass);
 }
 
 // ---- Gradients of the parameters ----------------------------------------------------------------
@@ -223,20 +224,14 @@ static void condition_gradients(const Backward *pass)
     }
 }
 
-// The stem and the head.
-static void edge_gradients(const Backward *pass, Real *scratch)
+static void stem_gradients(const Backward *pass, Real *scratch)
 {
     ScoreWork *w = pass->work;
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     Real *grads = pass->dparams;
-    int rows = rows_in_use(w), head = 2 * c->blocks;
+    int rows = rows_in_use(w);
     const Real *dstream = w->head_hat;
-    conv1d_backward_weight(grads + net->out_weight, scratch, w->head, w->dout, rows, c->channels,
-                           c->dim);
-    zero_sums(grads + net->out_bias, w->dout, rows, c->dim);
-    sum_vector(grads + net->out_gamma, w, head, 1);
-    sum_vector(grads + net->out_beta, w, head, 2);
     conv1d_backward_weight(grads + net->in_weight, scratch, w->x, dstream, rows, c->dim,
                            c->channels);
     zero_sums(grads + net->in_bias, dstream, rows, c->channels);
@@ -246,32 +241,77 @@ static void edge_gradients(const Backward *pass, Real *scratch)
         column_sums(grads + net->position, dstream + work_sample(w, r) * c->channels, 1, (int)size);
 }
 
+static void head_gradients(const Backward *pass, Real *scratch)
+{
+    ScoreWork *w = pass->work;
+    const ScoreNet *net = w->net;
+    const ScoreNetConfig *c = &net->config;
+    Real *grads = pass->dparams;
+    int rows = rows_in_use(w), head = 2 * c->blocks;
+    conv1d_backward_weight(grads + net->out_weight, scratch, w->head, w->dout, rows, c->channels,
+                           c->dim);
+    zero_sums(grads + net->out_bias, w->dout, rows, c->dim);
+    sum_vector(grads + net->out_gamma, w, head, 1);
+    sum_vector(grads + net->out_beta, w, head, 2);
+}
+
+// ---- The parts of the table ---------------------------------------------------------------------
+
+int score_parts(const ScoreNet *net) { return SCORE_PART_UNITS + 2 * net->config.blocks + 1; }
+
+size_t score_part_start(const ScoreNet *net, int part)
+{
+    int unit = part - SCORE_PART_UNITS;
+    if (part == SCORE_PART_CONDITION) return 0;
+    if (part == SCORE_PART_FILM) return net->film_weight;
+    if (part == SCORE_PART_STEM) return net->in_weight;
+    if (unit < 2 * net->config.blocks) return net->units[unit].weight;
+    return unit == 2 * net->config.blocks ? net->out_gamma : net->table.size;
+}
+
+// Part by part, but FiLM last and in a task a block.
 static void gradient_task(void *context, int index, int worker)
 {
     const Backward *pass = context;
     ScoreWork *w = pass->work;
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
-    int blocks = w->net->config.blocks;
-    if (index == 0)
+    int units = 2 * w->net->config.blocks, unit = index - SCORE_PART_UNITS;
+    int part = unit > units ? SCORE_PART_FILM : index;
+    if (part < pass->first || part >= pass->last) return;
+    if (unit > units)
+        film_gradients(pass, unit - units - 1);
+    else if (index == SCORE_PART_CONDITION)
         condition_gradients(pass);
-    else if (index == 1)
-        edge_gradients(pass, scratch);
-    else if (index < 2 + 2 * blocks)
-        unit_gradients(pass, index - 2, scratch);
-    else
-        film_gradients(pass, index - 2 - 2 * blocks);
+    else if (index == SCORE_PART_STEM)
+        stem_gradients(pass, scratch);
+    else if (unit == units)
+        head_gradients(pass, scratch);
+    else if (unit >= 0)
+        unit_gradients(pass, unit, scratch);
+}
+
+void score_backward_rows(Real *dx, ScoreWork *work, const Real *dout, FacetPool *pool)
+{
+    assert(work->trains && "the workspace is not for training");
+    assert(facet_pool_threads(pool) <= work->threads);
+    Backward pass = {.work = work, .dout = dout, .dx = dx};
+    activation_gradients(&pass, pool);
+}
+
+void score_backward_weights(Real *dparams, Real *dcontext, ScoreWork *work, int first, int last,
+                            FacetPool *pool)
+{
+    Backward pass = {
+        .work = work, .dcontext = dcontext, .dparams = dparams, .first = first, .last = last};
+    if (dparams)
+        pool_for(pool, score_parts(work->net) + work->net->config.blocks, gradient_task, &pass);
+    else if (dcontext)
+        condition_gradients(&pass);
 }
 
 void score_backward(Real *dparams, Real *dx, Real *dcontext, ScoreWork *work, const Real *dout,
                     FacetPool *pool)
 {
-    assert(work->trains && "the workspace is not for training");
-    assert(facet_pool_threads(pool) <= work->threads);
-    Backward pass = {
-        .work = work, .dout = dout, .dx = dx, .dcontext = dcontext, .dparams = dparams};
-    activation_gradients(&pass, pool);
-    if (dparams)
-        pool_for(pool, 2 + 3 * work->net->config.blocks, gradient_task, &pass);
-    else if (dcontext)
-        condition_gradients(&pass);
+    score_backward_rows(dx, work, dout, pool);
+    score_backward_weights(dparams, dcontext, work, 0, score_parts(work->net), pool);
 }

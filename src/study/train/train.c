@@ -77,6 +77,14 @@ static FacetStatus take_encoder(Training *t)
     return status;
 }
 
+// Ranks that no shard of an update is left for.
+static int idle_ranks(const Training *t)
+{
+    int shards = (t->trainer->rows + SCORE_SHARD - 1) / SCORE_SHARD;
+    int idle = facet_ranks_count(t->options->ranks) - shards;
+    return idle > 0 ? idle : 0;
+}
+
 static FacetStatus begin_network(Training *t, int threads)
 {
     t->member_count = members_of(t->members, t, t->network);
@@ -85,6 +93,7 @@ static FacetStatus begin_network(Training *t, int threads)
     TrainConfig config = t->config;
     config.seed = network_seed(t->policy->record.seed, t->network);
     config.total = t->total;
+    config.ranks = t->options->ranks;
     long warmup = t->policy->record.warmup;
     config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
     if (!t->images)
@@ -168,15 +177,16 @@ typedef struct Display {
 // Shows an update. False when the host said stop.
 static bool show(Display *display, const Training *t, double loss)
 {
-    char note[80];
+    char note[80], idle[32] = "";
     double rate = (double)++display->updates / (now_seconds() - display->started + 1e-9);
     display->loss +=
         (loss - display->loss) / (double)(display->updates < 50 ? display->updates : 50);
+    if (t->idle) snprintf(idle, sizeof idle, " %d ranks idle", t->idle);
     if (t->policy->networks > 1)
-        snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s", t->network + 1,
-                 t->policy->networks, display->loss, rate);
+        snprintf(note, sizeof note, "net %d/%d loss %.4f %.1f/s%s", t->network + 1,
+                 t->policy->networks, display->loss, rate, idle);
     else
-        snprintf(note, sizeof note, "loss %.4f %.1f/s", display->loss, rate);
+        snprintf(note, sizeof note, "loss %.4f %.1f/s%s", display->loss, rate, idle);
     return progress_add(&display->progress, 1, note).ok;
 }
 
@@ -189,21 +199,31 @@ static long updates_at_end(const Training *t)
     return updates < 1 ? 1 : updates;
 }
 
+// Logs and shows an update. What one rank has to say stops them all.
+static FacetStatus record(Training *t, Display *display, const TrainReport *report)
+{
+    long epoch = (report->update - 1) * t->config.batch / t->member_count;
+    FacetStatus status = log_row(t, report, epoch);
+    if (status.ok && !show(display, t, report->loss))
+        status = status_fail(FACET_INTERRUPTED, "interrupted");
+    status = ranks_agree(t->options->ranks, status);
+    return status.code == FACET_INTERRUPTED ? interrupted(t) : status;
+}
+
 static FacetStatus train_network(Training *t, Display *display)
 {
     long every = t->options->checkpoint_every ? t->options->checkpoint_every : CHECKPOINT_EVERY;
     long until = t->options->until ? t->options->until : t->total;
     long at_end = updates_at_end(t);
     while (t->trainer->optimizer->updates < until) {
-        long update = t->trainer->optimizer->updates;
         TrainReport report;
         TRY(take_step(&report, t));
         if (!report.finite) return diverged(t, &report);
         if (report.update > t->total - at_end) t->tail += report.loss;
-        TRY(log_row(t, &report, update * t->config.batch / t->member_count));
-        if (!show(display, t, report.loss)) return interrupted(t);
+        TRY(record(t, display, &report));
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
+    trainer_collect(t->trainer);
     if (t->images)
         image_trainer_store(t->policy, t->seer);
     else
@@ -231,10 +251,13 @@ static void end_network(Training *t)
 static FacetStatus train_networks(Training *t, Display *display, Safetensors **file, long update)
 {
     for (; t->network < t->policy->networks; t->network++) {
-        TRY(begin_network(t, facet_pool_threads(t->pool)));
-        if (*file) TRY(checkpoint_read_trainer(t, *file, update));
+        FacetStatus status = begin_network(t, facet_pool_threads(t->pool));
+        if (status.ok) t->idle = idle_ranks(t);
+        if (status.ok && *file) status = checkpoint_read_trainer(t, *file, update);
         safetensors_free(*file);
         *file = NULL;
+        TRY(ranks_agree(t->options->ranks, status));
+        trainer_spread(t->trainer);
         TRY(train_network(t, display));
         end_network(t);
     }
@@ -254,6 +277,7 @@ static FacetStatus finish(Training *t)
     bool whole = !t->options->until || t->options->until >= t->total;
     record->updates = whole ? updates_before(t, t->policy->networks, 0) : t->options->until;
     record->loss = t->losses / t->policy->networks;
+    if (!ranks_lead(t->options->ranks)) return status_ok();
     TRY(log_close(t));
     TRY(policy_save(t->policy, t->out,
                     t->options->precision == FACET_TRAIN_FP16 ? TENSOR_F16 : TENSOR_F32));
@@ -283,12 +307,25 @@ static FacetStatus allocate(Training *t)
                     : status_fail(FACET_NO_MEMORY, "out of memory for batches of %zu", batch);
 }
 
+// Where the checkpoint stands, which rank 0 has, or the beginning.
+static FacetStatus find_place(Training *t, Safetensors **file, long *update)
+{
+    FacetRanks *ranks = t->options->ranks;
+    bool resumes = ranks_lead(ranks) && file_exists(t->checkpoint);
+    TRY(ranks_agree(ranks, resumes ? checkpoint_read(t, file, update) : status_ok()));
+    ranks_broadcast(ranks, 0, &t->network, sizeof t->network);
+    ranks_broadcast(ranks, 0, update, sizeof *update);
+    ranks_broadcast(ranks, 0, &t->tail, sizeof t->tail);
+    ranks_broadcast(ranks, 0, &t->losses, sizeof t->losses);
+    return status_ok();
+}
+
 static FacetStatus run(FacetTrainSummary *summary, Training *t)
 {
     Safetensors *file = NULL;
     long update = 0;
-    if (file_exists(t->checkpoint)) TRY(checkpoint_read(t, &file, &update));
-    FacetStatus status = log_open(t, t->network, update);
+    TRY(find_place(t, &file, &update));
+    FacetStatus status = ranks_agree(t->options->ranks, log_open(t, t->network, update));
     summary->resumed = updates_before(t, t->network, update);
     long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
@@ -296,15 +333,15 @@ static FacetStatus run(FacetTrainSummary *summary, Training *t)
     if (status.ok) status = train_networks(t, &display, &file, update);
     progress_end(&display.progress);
     safetensors_free(file);
-    if (status.ok) status = finish(t);
-    return status;
+    return status.ok ? ranks_agree(t->options->ranks, finish(t)) : status;
 }
 
 // A resumed training that is complete already is left as it is.
 static FacetStatus finished_before(bool *finished, Training *t)
 {
     *finished = t->options->resume && !file_exists(t->checkpoint) && file_exists(t->out);
-    if (!*finished) return status_ok();
+    ranks_broadcast(t->options->ranks, 0, finished, sizeof *finished);
+    if (!*finished || !ranks_lead(t->options->ranks)) return status_ok();
     Safetensors *file;
     FacetPolicy *policy;
     TRY(safetensors_read(&file, t->out));
@@ -325,6 +362,7 @@ static FacetStatus finished_before(bool *finished, Training *t)
 
 static FacetStatus check_files(Training *t)
 {
+    if (!ranks_lead(t->options->ranks)) return status_ok();
     if (file_exists(t->checkpoint) && !t->options->resume)
         return status_fail(FACET_BAD_FILE,
                            "%s: there is an unfinished training: --resume continues it, and "
@@ -343,9 +381,10 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
 {
     bool finished;
     double started = now_seconds();
-    TRY(allocate(t));
-    TRY(check_files(t));
-    TRY(finished_before(&finished, t));
+    TRY(ranks_agree(t->options->ranks, allocate(t)));
+    TRY(checkpoint_compare(t));
+    TRY(ranks_agree(t->options->ranks, check_files(t)));
+    TRY(ranks_agree(t->options->ranks, finished_before(&finished, t)));
     if (!finished) {
         TRY(run(summary, t));
     } else {
@@ -359,6 +398,7 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
     summary->epochs = record->epochs;
     summary->updates = record->updates;
     summary->loss = record->loss;
+    summary->idle_ranks = t->idle;
     summary->seconds = now_seconds() - started;
     return status_ok();
 }
@@ -398,14 +438,14 @@ FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, con
                                const FacetProgress *progress)
 {
     Training t;
-    FacetDataset *dataset;
+    FacetDataset *dataset = NULL;
     if (options->encoder)
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected no encoder for demonstrations without frames, found '%s'",
                            options->encoder);
     TRY(begin(summary, &t, out, options, pool, progress));
-    TRY(facet_dataset_read(&dataset, data));
-    FacetStatus status = training_set_up(&t, dataset, data);
+    FacetStatus status = ranks_agree(options->ranks, facet_dataset_read(&dataset, data));
+    if (status.ok) status = ranks_agree(options->ranks, training_set_up(&t, dataset, data));
     facet_dataset_destroy(dataset);
     if (status.ok) status = train(summary, &t);
     end(&t);
@@ -472,6 +512,9 @@ FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *co
                            "expected one network for a policy that sees, found the method knet");
     if (!options->encoder)
         return status_fail(FACET_BAD_ARGUMENT, "expected an encoder for frames, found none");
+    if (facet_ranks_count(options->ranks) > 1)
+        return status_fail(FACET_BAD_ARGUMENT, "expected one rank for a policy that sees, found %d",
+                           facet_ranks_count(options->ranks));
     if (options->updates < 1 || options->until < 0 || options->until > options->updates)
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected 1 update or more and a stop before the last, found %ld and "

@@ -65,7 +65,8 @@ static FacetStatus allocate(Trainer *k, int threads)
     memset(k->grads, 0, block);
     tensor_init(k->params, &net->table, k->config.seed);
     TRY(score_work_create_train(&k->work, net, k->rows, threads));
-    return optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params);
+    TRY(optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params));
+    return sharing_create(&k->sharing, k->config.ranks, k->work, k->optimizer, k->rows);
 }
 
 FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedule *schedule,
@@ -93,6 +94,7 @@ FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedu
 void trainer_free(Trainer *k)
 {
     if (!k) return;
+    sharing_free(k->sharing);
     optimizer_free(k->optimizer);
     score_work_free(k->work);
     free(k->params);
@@ -207,12 +209,15 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Re
     int size = sample_size(k->net), noisy = k->noisy;
     bool conditioned = k->net->config.context > 0;
     assert((context || !conditioned) && "the network has a context");
+    assert((!conditioned || !k->sharing) && "ranks share no gradients of a context");
     k->data = x0;
     k->tasks = z;
     k->context = context;
     pool_for(pool, noisy, draw_row, k);
     score_load(k->work, k->params, pool);
     score_forward(k->out, k->work, k->x, k->t, k->z, k->context_rows, k->rows, pool);
+    sharing_rows(k->sharing, k->out, (size_t)size);
+    sharing_begin(k->sharing);
     TrainReport report = {.update = k->optimizer->updates + 1};
     for (int row = 0; row < noisy; row++) {
         row_loss(k, row);
@@ -221,9 +226,15 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Re
             report.composed += k->squares[noisy + row] / ((double)k->composed * size);
     }
     report.loss = report.denoise + k->config.composed_weight * report.composed;
-    score_backward(k->grads, NULL, conditioned ? k->context_rows : NULL, k->work, k->dout, pool);
+    score_backward_rows(NULL, k->work, k->dout, pool);
+    sharing_finish(k->sharing);
+    score_backward_weights(k->grads, conditioned ? k->context_rows : NULL, k->work,
+                           k->sharing ? k->sharing->first : 0,
+                           k->sharing ? k->sharing->last : score_parts(k->net), pool);
     if (conditioned) sum_dcontext(k);
-    report.grad_norm = optimizer_norm(k->optimizer, k->grads, pool);
+    optimizer_squares(k->optimizer, k->grads, pool);
+    sharing_squares(k->sharing, k->optimizer);
+    report.grad_norm = optimizer_sum(k->optimizer);
     report.finite = isfinite(report.loss) && isfinite(report.grad_norm);
     report.rate = optimizer_rate(k->config.rate, k->config.rate_floor, k->config.warmup,
                                  k->config.total, report.update);
@@ -236,7 +247,24 @@ TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, const Real *c
     TrainReport report = trainer_gradients(k, x0, z, context, pool);
     if (report.finite)
         optimizer_step(k->optimizer, k->params, k->grads, report.grad_norm, report.rate, pool);
+    if (report.finite) sharing_block(k->sharing, k->params);
     return report;
+}
+
+void trainer_collect(Trainer *k)
+{
+    sharing_block_lead(k->sharing, k->optimizer->m);
+    sharing_block_lead(k->sharing, k->optimizer->v);
+    sharing_block_lead(k->sharing, k->optimizer->ema);
+}
+
+void trainer_spread(Trainer *k)
+{
+    sharing_block_spread(k->sharing, k->params);
+    sharing_block_spread(k->sharing, k->optimizer->m);
+    sharing_block_spread(k->sharing, k->optimizer->v);
+    sharing_block_spread(k->sharing, k->optimizer->ema);
+    ranks_broadcast(k->config.ranks, 0, &k->optimizer->updates, sizeof k->optimizer->updates);
 }
 
 #ifndef FACET_REAL_DOUBLE

@@ -18,6 +18,7 @@
 #include "diffusion/schedule.h"
 #include "diffusion/score_pass.h"
 #include "train/optim.h"
+#include "train/sharing.h"
 
 typedef struct TrainConfig {
     int batch; // samples of an update
@@ -29,6 +30,7 @@ typedef struct TrainConfig {
     double rate, rate_floor; // peak learning rate, and the part of it that is left at the end
     long warmup, total;      // updates
     uint64_t seed;
+    FacetRanks *ranks; // that share every update; NULL for this process alone
 } TrainConfig;
 
 // Batch 32, one draw, predicts v, drop 0.1, no composed loss, the default optimizer, rate 1e-4
@@ -50,6 +52,8 @@ typedef struct TrainReport {
 #define trainer_free      REAL_NAME(trainer_free)
 #define trainer_gradients REAL_NAME(trainer_gradients)
 #define trainer_step      REAL_NAME(trainer_step)
+#define trainer_collect   REAL_NAME(trainer_collect)
+#define trainer_spread    REAL_NAME(trainer_spread)
 
 typedef struct Trainer {
     TrainConfig config;
@@ -58,6 +62,7 @@ typedef struct Trainer {
     Real *params, *grads; // blocks of the network's table
     Optimizer *optimizer; // moments, moving average, number of updates
     ScoreWork *work;
+    Sharing *sharing;     // of updates over ranks; NULL for none
     int noisy;            // batch draws: row r is draw r % draws of sample r / draws
     int composed;         // how many of them, the first ones, have the composed loss
     int rows;             // of a pass: noisy, then 1 + K branches a composed row
@@ -88,5 +93,10 @@ TrainReport trainer_gradients(Trainer *trainer, const Real *x0, const int *z, co
 // One update: gradients, clipping, AdamW, moving average.
 TrainReport trainer_step(Trainer *trainer, const Real *x0, const int *z, const Real *context,
                          FacetPool *pool);
+
+// Of ranks, each keeps the moments and the moving average of its own part of the weights. Gathers
+// all on rank 0; or gives rank 0's weights, moments, average and number of updates to all.
+void trainer_collect(Trainer *trainer);
+void trainer_spread(Trainer *trainer);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "policy/parts.h"
+#include "ranks/ranks.h"
 #include "train/image_trainer.h"
 #include "train/trainer.h"
 
@@ -35,6 +36,7 @@ typedef struct Training {
     int *members, member_count; // its demos
     long total;                 // its updates
     Trainer *trainer;           // of the score network
+    int idle;                   // ranks that have no rows of an update
     int *order;                 // of its demos in one epoch
     long order_epoch;
     float *batch_x; // [batch][T][D]
@@ -68,7 +70,7 @@ void training_order(int *order, const int *members, int count, uint64_t seed, lo
 
 // ---- Checkpoints and the log of losses (checkpoint.c) -------------------------------------------
 
-// Writes OUT.ckpt, after the rows of OUT.csv up to here are on disk.
+// Writes OUT.ckpt on rank 0, after the rows of OUT.csv up to here are on disk.
 FacetStatus checkpoint_write(Training *training);
 
 // Reads the place where OUT.ckpt stands and the weights of finished networks, after making sure
@@ -82,6 +84,9 @@ FacetStatus checkpoint_read_trainer(Training *training, const Safetensors *file,
 // differs. The record's texts become those of the file.
 FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
                                const char *format);
+
+// Whether all ranks have the same data and settings; the refusal names the first that differs.
+FacetStatus checkpoint_compare(const Training *training);
 
 // Opens OUT.csv with the rows up to this network and update, which is (0, 0) for a new training.
 FacetStatus log_open(Training *training, int network, long update);
