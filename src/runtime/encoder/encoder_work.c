@@ -28,7 +28,6 @@ static void lay_out_packed(EncoderWork *w, Real *base, size_t *used)
         if (i > 0 && work_keeps(w, unit->level))
             w->pack_back[i] = carve(base, used, conv2d_packed_size(unit->conv, true));
     }
-    w->pack_head = carve(base, used, gemm_packed_size(e->config.features, encoder_pooled_width(e)));
 }
 
 // The results of convolutions that are not kept take turns in two buffers: a skip's must last while
@@ -63,6 +62,22 @@ static void lay_out_units(EncoderWork *w, Real *base, size_t *used)
     }
 }
 
+static void lay_out_head(EncoderWork *w, Real *base, size_t *used)
+{
+    const Encoder *e = w->encoder;
+    size_t images = slots(w, true), features = (size_t)e->config.features;
+    size_t pooled = images * (size_t)encoder_pooled_width(e);
+    w->pooled = carve(base, used, pooled);
+    w->turned = carve(base, used, pooled);
+    w->head_hat = carve(base, used, images * features);
+    w->head_rstd = carve(base, used, images);
+    if (!w->train) return;
+    w->dpooled = carve(base, used, pooled);
+    w->dhead = carve(base, used, images * features);
+    w->dhead_rows = carve(base, used, gemm_packed_size(e->config.features, w->capacity));
+    w->dhead_columns = carve(base, used, gemm_packed_size(w->capacity, e->config.features));
+}
+
 // Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
 static size_t lay_out(EncoderWork *w, Real *base)
 {
@@ -74,16 +89,12 @@ static size_t lay_out(EncoderWork *w, Real *base)
     if (e->config.stem_pool)
         w->pool = carve(base, &used, slots(w, work_keeps_result(w, 0)) * image_size(e->pooled));
     w->softmax = carve(base, &used, slots(w, w->train) * softmax_size(e));
-    w->pooled = carve(base, &used, slots(w, w->train) * (size_t)encoder_pooled_width(e));
-    w->head_hat = carve(base, &used, slots(w, w->train) * (size_t)e->config.features);
-    w->head_rstd = carve(base, &used, slots(w, w->train));
+    lay_out_head(w, base, &used);
     w->moments = carve(base, &used, slots(w, false) * w->moments_size);
     if (!w->train) return used;
-    w->shards = carve(base, &used, ENCODER_SHARDS * (e->table.size - e->trained_from));
+    w->shards = carve(base, &used, ENCODER_SHARDS * encoder_units_size(e));
     for (int i = 0; i < 4; i++)
         w->scratch[i] = carve(base, &used, slots(w, false) * w->scratch_size);
-    w->dpooled = carve(base, &used, slots(w, true) * (size_t)encoder_pooled_width(e));
-    w->dhead = carve(base, &used, slots(w, true) * (size_t)e->config.features);
     return used;
 }
 
@@ -132,16 +143,10 @@ static void pack_task(void *context, int i, int worker)
     (void)worker;
     EncoderWork *w = context;
     const Encoder *e = w->encoder;
-    if (i < e->unit_count) {
-        const EncoderUnit *unit = &e->units[i];
-        const Real *weight = w->params + unit->weight;
-        conv2d_pack(w->pack[i], weight, unit->conv);
-        if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, unit->conv);
-        return;
-    }
-    int width = encoder_pooled_width(e), features = e->config.features;
-    gemm_pack(w->pack_head, GEMM_PLAIN, w->params + e->head_weight, features, width, 0, features,
-              width);
+    const EncoderUnit *unit = &e->units[i];
+    const Real *weight = w->params + unit->weight;
+    conv2d_pack(w->pack[i], weight, unit->conv);
+    if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, unit->conv);
 }
 
 // Without a norm the input's border is what the weights were trained to see there.
@@ -164,5 +169,5 @@ void encoder_load(EncoderWork *work, const Real *params, FacetPool *pool)
 {
     work->params = params;
     if (!work->encoder->config.groups) fill_input_border(work);
-    pool_for(pool, work->encoder->unit_count + 1, pack_task, work);
+    pool_for(pool, work->encoder->unit_count, pack_task, work);
 }

@@ -4,9 +4,7 @@
 // moments of their results, then the norm with what follows it. With enough images every image is
 // one task; with few, the strips of each step are shared out. The strips are the same either way.
 #include "encoder/parts.h"
-#include "math/gemm_packed.h"
 #include "nn/image_epilogue.h"
-#include "nn/layers.h"
 
 #include <assert.h>
 
@@ -147,29 +145,21 @@ static void run_unit(Pass *pass, int unit)
     run_strips(pass, unit_strips(part), norm_step, 8.0 * (double)image_size(part->out));
 }
 
-static void run_head(const Pass *pass, Real *features)
+// What the head takes of the last activation.
+static void run_pools(const Pass *pass)
 {
     const EncoderWork *w = pass->work;
     const Encoder *e = w->encoder;
     ImageShape s = encoder_last(e);
-    int width = encoder_pooled_width(e), count = e->config.features;
     const Real *h = h_of(w, e->blocks[e->block_count - 1].second, pass->image, pass->worker);
-    Real *pooled = work_part(w->pooled, (size_t)width, w->train, pass->image, pass->worker);
+    Real *pooled = w->pooled + (size_t)pass->image * (size_t)encoder_pooled_width(e);
     Real *softmax = work_part(w->softmax, softmax_size(e), w->train, pass->image, pass->worker);
     keypoints_forward(pooled, softmax, h, s);
     mean_pool_forward(pooled + 2 * s.channels, h, s);
     if (e->config.flat) image_take(pooled + ENCODER_POOLS * s.channels, h, s);
-    Real *hat = work_part(w->head_hat, (size_t)count, w->train, pass->image, pass->worker);
-    Real *rstd = work_part(w->head_rstd, 1, w->train, pass->image, pass->worker);
-    Real *linear = e->config.norm_features ? hat : features;
-    memcpy(linear, w->params + e->head_bias, (size_t)count * sizeof *linear);
-    gemm_packed(linear, count, pooled, width, w->pack_head, 1, count, width, true);
-    if (e->config.norm_features)
-        norm_forward(features, hat, rstd, hat, w->params + e->head_gamma, w->params + e->head_beta,
-                     1, count);
 }
 
-static void run_image(Pass *pass, Real *features, const Real *input)
+static void run_image(Pass *pass, const Real *input)
 {
     const EncoderWork *w = pass->work;
     const Encoder *e = w->encoder;
@@ -184,13 +174,12 @@ static void run_image(Pass *pass, Real *features, const Real *input)
         run_unit(pass, block->first);
         run_unit(pass, block->second);
     }
-    run_head(pass, features);
+    run_pools(pass);
 }
 
 typedef struct Forward {
     EncoderWork *work;
     FacetPool *pool; // of the strips, or NULL
-    Real *features;
     const Real *inputs;
 } Forward;
 
@@ -199,8 +188,7 @@ static void image_task(void *context, int image, int worker)
     const Forward *forward = context;
     const EncoderConfig *c = &forward->work->encoder->config;
     Pass pass = {forward->work, forward->pool, image, worker, 0, 0};
-    run_image(&pass, forward->features + (size_t)image * (size_t)c->features,
-              forward->inputs + (size_t)image * (size_t)c->height * (size_t)c->width * 3);
+    run_image(&pass, forward->inputs + (size_t)image * (size_t)c->height * (size_t)c->width * 3);
 }
 
 void encoder_forward(Real *features, EncoderWork *work, const Real *inputs, int images,
@@ -208,11 +196,12 @@ void encoder_forward(Real *features, EncoderWork *work, const Real *inputs, int 
 {
     assert(images <= work->capacity && facet_pool_threads(pool) <= work->threads);
     work->images = images;
-    Forward forward = {work, NULL, features, inputs};
+    Forward forward = {work, NULL, inputs};
     if (images >= facet_pool_threads(pool)) {
         pool_for(pool, images, image_task, &forward);
-        return;
+    } else {
+        forward.pool = pool;
+        for (int i = 0; i < images; i++) image_task(&forward, i, 0);
     }
-    forward.pool = pool;
-    for (int i = 0; i < images; i++) image_task(&forward, i, 0);
+    encoder_head_forward(features, work, pool);
 }

@@ -57,6 +57,12 @@ static inline int encoder_pooled_width(const Encoder *e)
     return (ENCODER_POOLS + flat) * last.channels;
 }
 
+// The trained units' part of the block of parameters; the head's tensors stand after it.
+static inline size_t encoder_units_size(const Encoder *e)
+{
+    return e->head_weight - e->trained_from;
+}
+
 static inline bool encoder_trains(const Encoder *e, int level) { return level >= e->config.frozen; }
 
 // Floating-point operations of a unit's product.
@@ -91,7 +97,7 @@ struct EncoderWork {
     Real *memory;
     uint8_t *bytes;
 
-    Real *pack[ENCODER_UNITS_MAX], *pack_back[ENCODER_UNITS_MAX], *pack_head;
+    Real *pack[ENCODER_UNITS_MAX], *pack_back[ENCODER_UNITS_MAX];
     Real *input;                      // with the border of the stem's kernel
     Real *u[ENCODER_UNITS_MAX];       // the convolution's result, dense
     size_t u_size[ENCODER_UNITS_MAX]; // from slot to slot
@@ -99,18 +105,20 @@ struct EncoderWork {
     Real *stat[ENCODER_UNITS_MAX];    // [4][channels]
     Real *pool;                       // the activation after the max pool
     uint8_t *chosen;                  // by the max pool
-    Real *softmax, *pooled;           // of the head
-    Real *head_hat, *head_rstd;       // of its norm, [features] and [1]
+    Real *softmax;                    // of the head's keypoints
+    Real *pooled, *turned;            // the head's input, [images][width] and [width][images]
+    Real *head_hat, *head_rstd;       // of its norm, [images][features] and [images]
 
     Real *moments; // [threads][strips][groups][2]
     size_t moments_size;
 
     // For training.
-    Real *shards;     // [ENCODER_SHARDS][trained part of the block]
+    Real *shards;     // [ENCODER_SHARDS][trained part of the block, without the head]
     Real *scratch[4]; // [threads][scratch_size]: gradients of activations; the last has a border
     size_t scratch_size;
-    Real *dpooled; // [images][pooled width]
-    Real *dhead;   // [images][features], before the norm
+    Real *dpooled;                    // [images][pooled width]
+    Real *dhead;                      // [images][features], before the norm
+    Real *dhead_rows, *dhead_columns; // packed: itself, and its transpose
 };
 
 // Whether the backward pass reads what this level computed.
@@ -177,6 +185,19 @@ static inline Real *block_input(const EncoderWork *w, int b, int image, int work
     if (b > 0) return h_of(w, w->encoder->blocks[b - 1].second, image, worker);
     return w->encoder->config.stem_pool ? pool_of(w, image, worker) : h_of(w, 0, image, worker);
 }
+
+// Rows of the head's weights, and so numbers of its input, that one task of a pool takes.
+enum { ENCODER_HEAD_ROWS = 64 };
+
+static inline int encoder_head_chunks(const Encoder *e)
+{
+    return (encoder_pooled_width(e) + ENCODER_HEAD_ROWS - 1) / ENCODER_HEAD_ROWS;
+}
+
+// features [images][features] from the pooled activations of all images: one pass over weights
+// that are far larger than what is multiplied by them.
+#define encoder_head_forward REAL_NAME(encoder_head_forward)
+void encoder_head_forward(Real *features, EncoderWork *work, FacetPool *pool);
 
 static inline size_t softmax_size(const Encoder *e)
 {

@@ -1,13 +1,13 @@
 // The encoder's backward pass (see encoder/encoder.h).
 //
-// The images are dealt out to a fixed number of shards. One task a shard takes its images down the
-// network, one after the other, and sums their gradients in a block of its own; then the blocks are
-// summed in the order of the shards.
+// The head goes first, for all images at once. Then the images are dealt out to a fixed number of
+// shards. One task a shard takes its images down the network, one after the other, and sums their
+// gradients in a block of its own; then the blocks are summed in the order of the shards.
 #include "train/encoder_backward.h"
 
 #include "encoder/parts.h"
 #include "nn/image_epilogue.h"
-#include "nn/layers.h"
+#include "train/encoder_head_backward.h"
 #include "train/image_epilogue_backward.h"
 #include "train/image_layers_backward.h"
 #include "train/layers_backward.h"
@@ -16,7 +16,6 @@
 
 typedef struct Backward {
     EncoderWork *work;
-    const Real *dfeatures;
     Real *dparams;
     int shards;
 } Backward;
@@ -134,37 +133,14 @@ static void image_backward(Pass *pass)
 // The images [first, last) of shard s.
 static int shard_start(const Backward *b, int s) { return s * b->work->images / b->shards; }
 
-static void head_backward(const Backward *b, Real *grads, int first, int last)
-{
-    EncoderWork *w = b->work;
-    const Encoder *e = w->encoder;
-    int width = encoder_pooled_width(e), features = e->config.features, rows = last - first;
-    size_t at = (size_t)first * (size_t)features;
-    const Real *dfeatures = b->dfeatures + at;
-    if (e->config.norm_features) {
-        norm_backward(w->dhead + at, grads + (e->head_gamma - e->trained_from),
-                      grads + (e->head_beta - e->trained_from), dfeatures, w->head_hat + at,
-                      w->head_rstd + first, w->params + e->head_gamma, rows, features);
-        dfeatures = w->dhead + at;
-    }
-    linear_backward_input(w->dpooled + (size_t)first * (size_t)width, dfeatures,
-                          w->params + e->head_weight, rows, width, features);
-    linear_backward_weight(grads + (e->head_weight - e->trained_from),
-                           w->pooled + (size_t)first * (size_t)width, dfeatures, rows, width,
-                           features);
-    column_sums(grads + (e->head_bias - e->trained_from), dfeatures, rows, features);
-}
-
 static void shard_task(void *context, int s, int worker)
 {
     const Backward *b = context;
     EncoderWork *w = b->work;
-    const Encoder *e = w->encoder;
-    size_t size = e->table.size - e->trained_from, at = (size_t)worker * w->scratch_size;
+    size_t size = encoder_units_size(w->encoder), at = (size_t)worker * w->scratch_size;
     Real *grads = w->shards + (size_t)s * size;
     int first = shard_start(b, s), last = shard_start(b, s + 1);
     memset(grads, 0, size * sizeof *grads);
-    head_backward(b, grads, first, last);
     for (int i = first; i < last; i++) {
         Pass pass = {.work = w,
                      .grads = grads,
@@ -185,7 +161,7 @@ static void sum_task(void *context, int chunk, int worker)
     (void)worker;
     const Backward *b = context;
     const Encoder *e = b->work->encoder;
-    size_t size = e->table.size - e->trained_from, start = (size_t)chunk * SUM_CHUNK;
+    size_t size = encoder_units_size(e), start = (size_t)chunk * SUM_CHUNK;
     size_t count = size - start < SUM_CHUNK ? size - start : SUM_CHUNK;
     Real *out = b->dparams + e->trained_from + start;
     memcpy(out, b->work->shards + start, count * sizeof *out);
@@ -199,9 +175,10 @@ void encoder_backward(Real *dparams, EncoderWork *work, const Real *dfeatures, F
     assert(work->images > 0 && facet_pool_threads(pool) <= work->threads);
     const Encoder *e = work->encoder;
     int shards = work->images < ENCODER_SHARDS ? work->images : ENCODER_SHARDS;
-    Backward b = {work, dfeatures, dparams, shards};
+    Backward b = {work, dparams, shards};
     memset(dparams, 0, e->trained_from * sizeof *dparams);
+    encoder_head_backward(dparams, work, dfeatures, pool);
     pool_for(pool, shards, shard_task, &b);
-    size_t size = e->table.size - e->trained_from;
+    size_t size = encoder_units_size(e);
     pool_for(pool, (int)((size + SUM_CHUNK - 1) / SUM_CHUNK), sum_task, &b);
 }

@@ -4,6 +4,7 @@
 #include "linalg/gemm.h"
 #include "math/gemm_packed.h"
 #include "math/gemm_windows.h"
+#include "math/transpose.h"
 #include "nn/rows.h"
 
 #include <assert.h>
@@ -19,18 +20,6 @@ void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, i
                   w + (size_t)k * in * out, out, inner_rows(batch, time), in, out, R(k > 0));
 }
 
-static void transpose(Real *out, size_t stride, const Real *x, int rows, int columns)
-{
-    enum { SIDE = 16 };
-    for (int r0 = 0; r0 < rows; r0 += SIDE)
-        for (int c0 = 0; c0 < columns; c0 += SIDE) {
-            int r1 = r0 + SIDE < rows ? r0 + SIDE : rows;
-            int c1 = c0 + SIDE < columns ? c0 + SIDE : columns;
-            for (int c = c0; c < c1; c++)
-                for (int r = r0; r < r1; r++) out[c * stride + r] = x[(size_t)r * columns + c];
-        }
-}
-
 // dw[k] = sum over rows of x[row + k - 1]^T dy[row]: dy is packed and x transposed once for all
 // three, which differ by a shift of the transposed x.
 void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy, int rows,
@@ -38,7 +27,7 @@ void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *
 {
     size_t stride = conv1d_transposed_stride(rows);
     Real *packed = scratch + (size_t)in * stride;
-    transpose(scratch, stride, x, rows, in);
+    transpose(scratch, stride, x, (size_t)in, rows, in);
     gemm_pack(packed, GEMM_PLAIN, dy + out, out, rows - 2, 0, out, rows - 2);
     for (int k = 0; k < 3; k++)
         gemm_packed(dw + (size_t)k * in * out, out, scratch + k, (int)stride, packed, in, out,
