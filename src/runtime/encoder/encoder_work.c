@@ -16,7 +16,15 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t slots(const EncoderWork *w, bool kept)
 {
-    return (size_t)(kept ? w->capacity : w->threads);
+    return (size_t)(kept ? w->capacity : w->threads * w->group);
+}
+
+static size_t packed_size(const EncoderUnit *unit, bool backward)
+{
+    Conv2d c = unit->conv;
+    if (!unit_takes_winograd(unit)) return conv2d_packed_size(c, backward);
+    return backward ? winograd_image_packed_size(c.out, c.in)
+                    : winograd_image_packed_size(c.in, c.out);
 }
 
 static void lay_out_packed(EncoderWork *w, Real *base, size_t *used)
@@ -24,9 +32,9 @@ static void lay_out_packed(EncoderWork *w, Real *base, size_t *used)
     const Encoder *e = w->encoder;
     for (int i = 0; i < e->unit_count; i++) {
         const EncoderUnit *unit = &e->units[i];
-        w->pack[i] = carve(base, used, conv2d_packed_size(unit->conv, false));
+        w->pack[i] = carve(base, used, packed_size(unit, false));
         if (i > 0 && work_keeps(w, unit->level))
-            w->pack_back[i] = carve(base, used, conv2d_packed_size(unit->conv, true));
+            w->pack_back[i] = carve(base, used, packed_size(unit, true));
     }
 }
 
@@ -78,6 +86,21 @@ static void lay_out_head(EncoderWork *w, Real *base, size_t *used)
     w->dhead_columns = carve(base, used, gemm_packed_size(w->capacity, e->config.features));
 }
 
+static void lay_out_scratch(EncoderWork *w, Real *base, size_t *used)
+{
+    const Encoder *e = w->encoder;
+    size_t threads = (size_t)w->threads;
+    for (int i = 0; i < e->unit_count; i++) {
+        Conv2d c = e->units[i].conv;
+        if (unit_takes_winograd(&e->units[i]))
+            w->winograd_size =
+                larger(w->winograd_size, w->train ? winograd_image_gradient_scratch(c.in, c.out)
+                                                  : winograd_image_scratch(c.in, c.out));
+    }
+    w->moments = carve(base, used, threads * w->moments_size);
+    w->winograd = carve(base, used, threads * w->winograd_size);
+}
+
 // Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
 static size_t lay_out(EncoderWork *w, Real *base)
 {
@@ -90,7 +113,7 @@ static size_t lay_out(EncoderWork *w, Real *base)
         w->pool = carve(base, &used, slots(w, work_keeps_result(w, 0)) * image_size(e->pooled));
     w->softmax = carve(base, &used, slots(w, w->train) * softmax_size(e));
     lay_out_head(w, base, &used);
-    w->moments = carve(base, &used, slots(w, false) * w->moments_size);
+    lay_out_scratch(w, base, &used);
     if (!w->train) return used;
     w->shards = carve(base, &used, ENCODER_SHARDS * encoder_units_size(e));
     for (int i = 0; i < 4; i++)
@@ -108,6 +131,7 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
     w->encoder = encoder;
     w->capacity = images;
     w->threads = threads;
+    w->group = images < ENCODER_GROUP ? images : ENCODER_GROUP;
     w->train = train;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     size_t chosen = encoder->config.stem_pool ? slots(w, work_keeps(w, 0)) *
@@ -145,8 +169,14 @@ static void pack_task(void *context, int i, int worker)
     const Encoder *e = w->encoder;
     const EncoderUnit *unit = &e->units[i];
     const Real *weight = w->params + unit->weight;
-    conv2d_pack(w->pack[i], weight, unit->conv);
-    if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, unit->conv);
+    Conv2d c = unit->conv;
+    if (unit_takes_winograd(unit)) {
+        winograd_image_pack(w->pack[i], weight, c.in, c.out);
+        if (w->pack_back[i]) winograd_image_pack_backward(w->pack_back[i], weight, c.in, c.out);
+    } else {
+        conv2d_pack(w->pack[i], weight, c);
+        if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, c);
+    }
 }
 
 // Without a norm the input's border is what the weights were trained to see there.

@@ -1,0 +1,109 @@
+// The gradient of the weights by Winograd's products (see train/winograd_image_backward.h).
+#include "train/winograd_image_backward.h"
+
+#include "math/gemm_windows.h"
+#include "nn/winograd_points.h"
+
+#include <string.h>
+
+// What lies outside an image.
+static const Real zeros[IMAGE_CHANNELS_MAX];
+
+// A4 d of one column.
+static inline WinogradSix result_down(const Real *const *d, int c)
+{
+    Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c];
+    Real even = d0 + d2, odd = d1 + d3, even2 = d0 + R(4) * d2, odd2 = R(2) * d1 + R(8) * d3;
+    return (WinogradSix){d0, even + odd, even - odd, even2 + odd2, even2 - odd2, d3};
+}
+
+// A2 d of one row, at four points `stride` apart.
+static inline void result_along(Real *u, size_t stride, Real d0, Real d1)
+{
+    u[0] = d0;
+    u[stride] = d0 + d1;
+    u[2 * stride] = d0 - d1;
+    u[3 * stride] = -d1;
+}
+
+// A4 dy A2^T of one tile, at 24 points.
+static void spread_result(Real *u, size_t stride, const Real *dy, ImageShape ys, int tile)
+{
+    int row = tile / winograd_image_across(ys) * WINOGRAD_IMAGE_ROWS;
+    int column = tile % winograd_image_across(ys) * WINOGRAD_IMAGE_COLUMNS;
+    const Real *d[WINOGRAD_IMAGE_COLUMNS][WINOGRAD_IMAGE_ROWS];
+    for (int i = 0; i < WINOGRAD_IMAGE_COLUMNS; i++)
+        for (int j = 0; j < WINOGRAD_IMAGE_ROWS; j++) {
+            bool inside = row + j < ys.height && column + i < ys.width;
+            d[i][j] = inside ? dy + image_at(ys, row + j, column + i) : zeros;
+        }
+#pragma omp simd
+    for (int c = 0; c < ys.channels; c++) {
+        WinogradSix left = result_down(d[0], c), right = result_down(d[1], c);
+#define ROW(n) result_along(u + 4 * n * stride + c, stride, left.p##n, right.p##n)
+        WINOGRAD_SIX(ROW)
+#undef ROW
+    }
+}
+
+typedef struct Taps {
+    Real g0, g1, g2;
+} Taps;
+
+// G4^T m of one column of points; `point` is from one row of points to the next.
+static inline Taps gather_down(const Real *m, size_t point)
+{
+    const Real sixth = R(1) / R(6), twelfth = R(1) / R(12);
+    Real m1 = m[point], m2 = m[2 * point], m3 = m[3 * point], m4 = m[4 * point];
+    Real sum1 = sixth * (m1 + m2), sum2 = sixth * (m3 + m4);
+    return (Taps){R(0.25) * (m[0] + sum2) - sum1, sixth * (m2 - m1) + twelfth * (m3 - m4),
+                  sum2 - sum1 + m[5 * point]};
+}
+
+// Adds G2^T m of one row of points to the three taps of a row of the kernel.
+static inline void gather_along(Real *dw, size_t tap, Real m0, Real m1, Real m2, Real m3)
+{
+    Real half = R(0.5) * (m1 + m2);
+    dw[0] += m0 + half;
+    dw[tap] += R(0.5) * (m1 - m2);
+    dw[2 * tap] += half + m3;
+}
+
+// Adds G4^T m G2 of the 24 products [in][out] at m to dw.
+static void gather_weights(Real *dw, const Real *m, size_t size)
+{
+#pragma omp simd
+    for (size_t i = 0; i < size; i++) {
+        Taps a = gather_down(m + i, 4 * size), b = gather_down(m + size + i, 4 * size);
+        Taps e = gather_down(m + 2 * size + i, 4 * size);
+        Taps f = gather_down(m + 3 * size + i, 4 * size);
+        gather_along(dw + i, size, a.g0, b.g0, e.g0, f.g0);
+        gather_along(dw + 3 * size + i, size, a.g1, b.g1, e.g1, f.g1);
+        gather_along(dw + 6 * size + i, size, a.g2, b.g2, e.g2, f.g2);
+    }
+}
+
+void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, WinogradImages xs,
+                                    const Real *dy, WinogradImages ys)
+{
+    int in = xs.shape.channels, out = ys.shape.channels;
+    int tiles = winograd_image_tiles(ys.shape), all = ys.count * tiles;
+    size_t size = (size_t)in * out;
+    Real *m = scratch, *v = m + WINOGRAD_IMAGE_POINTS * size;
+    memset(m, 0, WINOGRAD_IMAGE_POINTS * size * sizeof *m);
+    for (int first = 0; first < all; first += WINOGRAD_IMAGE_GROUP) {
+        int count = all - first < WINOGRAD_IMAGE_GROUP ? all - first : WINOGRAD_IMAGE_GROUP;
+        size_t v_stride = (size_t)count * in, u_stride = (size_t)count * out;
+        Real *u = v + WINOGRAD_IMAGE_POINTS * v_stride;
+        for (int i = 0; i < count; i++) {
+            size_t image = (size_t)((first + i) / tiles);
+            int tile = (first + i) % tiles;
+            winograd_image_input(v + (size_t)i * in, v_stride, x + image * xs.step, xs.shape, tile);
+            spread_result(u + (size_t)i * out, u_stride, dy + image * ys.step, ys.shape, tile);
+        }
+        for (int point = 0; point < WINOGRAD_IMAGE_POINTS; point++)
+            gemm_windows_gradient(m + point * size, out, v + point * v_stride, (WindowGrid){0, in},
+                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out);
+    }
+    gather_weights(dw, m, size);
+}
