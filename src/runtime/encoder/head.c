@@ -38,7 +38,7 @@ static void product_task(void *context, int part, int worker)
         gemm_windows_gradient(head->linear + at, features, w->turned + (size_t)first * w->images,
                               inputs,
                               w->params + e->head_weight + (size_t)first * features + (size_t)at,
-                              weights, 1, rows, w->images, columns);
+                              weights, 1, rows, w->images, columns, true);
     }
 }
 

@@ -232,10 +232,9 @@ static void point_task(void *context, int point, int worker)
 {
     (void)worker;
     const Product *p = context;
-    size_t rows = (size_t)p->rows;
-    gemm_packed(p->m + (size_t)point * rows * p->out, p->out, p->v + (size_t)point * rows * p->in,
-                p->in, p->packed + point * gemm_packed_size(p->out, p->in), p->rows, p->out, p->in,
-                false);
+    gemm_packed(p->m + point * winograd_image_stride(p->rows, p->out), p->out,
+                p->v + point * winograd_image_stride(p->rows, p->in), p->in,
+                p->packed + point * gemm_packed_size(p->out, p->in), p->rows, p->out, p->in, false);
 }
 
 void winograd_image_conv(Real *y, WinogradImages ys, Real *scratch, const Real *x,
@@ -243,12 +242,13 @@ void winograd_image_conv(Real *y, WinogradImages ys, Real *scratch, const Real *
 {
     int in = xs.shape.channels, out = ys.shape.channels;
     int tiles = winograd_image_tiles(ys.shape), all = ys.count * tiles;
-    assert(winograd_image_scratch(in, 0) >=
-           WINOGRAD_IMAGE_ROWS * WINOGRAD_IMAGE_COLUMNS * (size_t)out);
-    Real *v = scratch, *m = v + winograd_image_scratch(in, 0);
+    Real *v = scratch;
+    Real *m = v + WINOGRAD_IMAGE_POINTS * winograd_image_stride(WINOGRAD_IMAGE_GROUP, in);
+    assert(m - v >= WINOGRAD_IMAGE_ROWS * WINOGRAD_IMAGE_COLUMNS * out);
     for (int first = 0; first < all; first += WINOGRAD_IMAGE_GROUP) {
         int count = all - first < WINOGRAD_IMAGE_GROUP ? all - first : WINOGRAD_IMAGE_GROUP;
-        size_t v_stride = (size_t)count * in, m_stride = (size_t)count * out;
+        size_t v_stride = winograd_image_stride(count, in);
+        size_t m_stride = winograd_image_stride(count, out);
         for (int i = 0; i < count; i++) {
             int image = (first + i) / tiles, tile = (first + i) % tiles;
             winograd_image_input(v + (size_t)i * in, v_stride, x + (size_t)image * xs.step,

@@ -80,16 +80,24 @@ typedef struct WinogradImages {
     int count;
 } WinogradImages;
 
+// From one of the 24 matrices [rows][columns] to the next: a line of cache more than it needs, so
+// that an element's 24 places are not all in one set of the cache.
+static inline size_t winograd_image_stride(int rows, int columns)
+{
+    return (size_t)rows * (size_t)columns + 64 / sizeof(Real);
+}
+
 // Scratch, in numbers, of winograd_image_conv.
 static inline size_t winograd_image_scratch(int in, int out)
 {
-    return (size_t)WINOGRAD_IMAGE_POINTS * WINOGRAD_IMAGE_GROUP * (size_t)(in + out);
+    return WINOGRAD_IMAGE_POINTS * (winograd_image_stride(WINOGRAD_IMAGE_GROUP, in) +
+                                    winograd_image_stride(WINOGRAD_IMAGE_GROUP, out));
 }
 
 // The same for the gradient of the weights: the tiles of input and result, and the 24 products.
 static inline size_t winograd_image_gradient_scratch(int in, int out)
 {
-    return winograd_image_scratch(in, out) + (size_t)WINOGRAD_IMAGE_POINTS * (size_t)in * out;
+    return winograd_image_scratch(in, out) + WINOGRAD_IMAGE_POINTS * winograd_image_stride(in, out);
 }
 
 // y = x * w, or y += x * w, without bias. The products are shared out over the pool.

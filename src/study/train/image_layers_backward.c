@@ -45,9 +45,9 @@ void conv2d_backward_weight(Real *dw, const Real *x, ImageShape xs, const Real *
     WindowGrid windows = {c.stride * image_stride(xs), c.stride * c.in};
     WindowGrid results = {image_stride(ys), c.out};
     for (int k = 0; k < c.kernel; k++)
-        gemm_windows_gradient(dw + (size_t)k * run * c.out, c.out,
-                              x + image_at(xs, k - padding, -padding), windows,
-                              dy + image_at(ys, 0, 0), results, ys.height, ys.width, run, c.out);
+        gemm_windows_gradient(
+            dw + (size_t)k * run * c.out, c.out, x + image_at(xs, k - padding, -padding), windows,
+            dy + image_at(ys, 0, 0), results, ys.height, ys.width, run, c.out, true);
 }
 
 void max_pool_backward(Real *dx, ImageShape xs, const Real *dy, ImageShape ys,

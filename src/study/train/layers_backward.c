@@ -90,7 +90,8 @@ void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real
         }
         for (int point = 0; point < WINOGRAD_POINTS; point++)
             gemm_windows_gradient(m + point * size, out, v + point * v_stride, (WindowGrid){0, in},
-                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out);
+                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out,
+                                  true);
     }
     gather_weights(dw, m, size);
 }

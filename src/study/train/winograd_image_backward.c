@@ -4,8 +4,6 @@
 #include "math/gemm_windows.h"
 #include "nn/winograd_points.h"
 
-#include <string.h>
-
 // What lies outside an image.
 static const Real zeros[IMAGE_CHANNELS_MAX];
 
@@ -69,14 +67,15 @@ static inline void gather_along(Real *dw, size_t tap, Real m0, Real m1, Real m2,
     dw[2 * tap] += half + m3;
 }
 
-// Adds G4^T m G2 of the 24 products [in][out] at m to dw.
-static void gather_weights(Real *dw, const Real *m, size_t size)
+// Adds G4^T m G2 of the 24 products of `size` numbers, `stride` apart, to dw.
+static void gather_weights(Real *dw, const Real *m, size_t stride, size_t size)
 {
 #pragma omp simd
     for (size_t i = 0; i < size; i++) {
-        Taps a = gather_down(m + i, 4 * size), b = gather_down(m + size + i, 4 * size);
-        Taps e = gather_down(m + 2 * size + i, 4 * size);
-        Taps f = gather_down(m + 3 * size + i, 4 * size);
+        const Real *from = m + i;
+        Taps a = gather_down(from, 4 * stride), b = gather_down(from + stride, 4 * stride);
+        Taps e = gather_down(from + 2 * stride, 4 * stride);
+        Taps f = gather_down(from + 3 * stride, 4 * stride);
         gather_along(dw + i, size, a.g0, b.g0, e.g0, f.g0);
         gather_along(dw + 3 * size + i, size, a.g1, b.g1, e.g1, f.g1);
         gather_along(dw + 6 * size + i, size, a.g2, b.g2, e.g2, f.g2);
@@ -88,12 +87,12 @@ void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, Wino
 {
     int in = xs.shape.channels, out = ys.shape.channels;
     int tiles = winograd_image_tiles(ys.shape), all = ys.count * tiles;
-    size_t size = (size_t)in * out;
+    size_t size = winograd_image_stride(in, out);
     Real *m = scratch, *v = m + WINOGRAD_IMAGE_POINTS * size;
-    memset(m, 0, WINOGRAD_IMAGE_POINTS * size * sizeof *m);
     for (int first = 0; first < all; first += WINOGRAD_IMAGE_GROUP) {
         int count = all - first < WINOGRAD_IMAGE_GROUP ? all - first : WINOGRAD_IMAGE_GROUP;
-        size_t v_stride = (size_t)count * in, u_stride = (size_t)count * out;
+        size_t v_stride = winograd_image_stride(count, in);
+        size_t u_stride = winograd_image_stride(count, out);
         Real *u = v + WINOGRAD_IMAGE_POINTS * v_stride;
         for (int i = 0; i < count; i++) {
             size_t image = (size_t)((first + i) / tiles);
@@ -103,7 +102,8 @@ void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, Wino
         }
         for (int point = 0; point < WINOGRAD_IMAGE_POINTS; point++)
             gemm_windows_gradient(m + point * size, out, v + point * v_stride, (WindowGrid){0, in},
-                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out);
+                                  u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out,
+                                  first > 0);
     }
-    gather_weights(dw, m, size);
+    gather_weights(dw, m, size, (size_t)in * out);
 }
