@@ -5,7 +5,7 @@
 #include "nn/reference_image_layers.h"
 #include "train/winograd_image_backward.h"
 
-enum { IMAGES = 3, IN = 5, OUT = 37, LONGEST = 9, MAX = 200000 };
+enum { IMAGES = 3, IN = 16, OUT = 48, LONGEST = 9, MAX = 200000 };
 
 static const Conv2d conv = {3, 1, IN, OUT};
 static double x[MAX], w[MAX], dy[MAX], bordered[MAX], bordered_dy[MAX];

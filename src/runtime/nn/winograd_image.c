@@ -3,15 +3,12 @@
 
 #include "math/gemm_packed.h"
 #include "math/transpose.h"
-#include "nn/winograd_points.h"
+#include "math/vector.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { PANEL_MAX = 32, TAPS = 9 };
-
-// What lies outside an image and its border.
-static const Real zeros[IMAGE_CHANNELS_MAX];
+enum { PANEL_MAX = 32, TAPS = 9, SIX = 6 };
 
 // ---- Weights ------------------------------------------------------------------------------------
 
@@ -20,13 +17,17 @@ size_t winograd_image_packed_size(int in, int out)
     return WINOGRAD_IMAGE_POINTS * gemm_packed_size(out, in);
 }
 
+typedef struct Six {
+    Real p0, p1, p2, p3, p4, p5;
+} Six;
+
 // G4 g of one column of the kernel.
-static inline WinogradSix kernel_down(Real g0, Real g1, Real g2)
+static inline Six kernel_down(Real g0, Real g1, Real g2)
 {
     const Real sixth = R(1) / R(6), twelfth = R(1) / R(12), part = R(1) / R(24);
     Real ends = -sixth * (g0 + g2), middle = -sixth * g1;
     Real far = part * g0 + sixth * g2, half = twelfth * g1;
-    return (WinogradSix){R(0.25) * g0, ends + middle, ends - middle, far + half, far - half, g2};
+    return (Six){R(0.25) * g0, ends + middle, ends - middle, far + half, far - half, g2};
 }
 
 // G2 g of one row, at four points `stride` apart.
@@ -44,12 +45,16 @@ static void spread_weights(Real *packed, size_t stride, const Real *const *g, in
 {
 #pragma omp simd
     for (int i = 0; i < count; i++) {
-        WinogradSix left = kernel_down(g[0][i], g[3][i], g[6][i]);
-        WinogradSix middle = kernel_down(g[1][i], g[4][i], g[7][i]);
-        WinogradSix right = kernel_down(g[2][i], g[5][i], g[8][i]);
-#define ROW(n) kernel_along(packed + 4 * n * stride + i, stride, left.p##n, middle.p##n, right.p##n)
-        WINOGRAD_SIX(ROW)
-#undef ROW
+        Six left = kernel_down(g[0][i], g[3][i], g[6][i]);
+        Six middle = kernel_down(g[1][i], g[4][i], g[7][i]);
+        Six right = kernel_down(g[2][i], g[5][i], g[8][i]);
+        Real *u = packed + i;
+        kernel_along(u, stride, left.p0, middle.p0, right.p0);
+        kernel_along(u + 4 * stride, stride, left.p1, middle.p1, right.p1);
+        kernel_along(u + 8 * stride, stride, left.p2, middle.p2, right.p2);
+        kernel_along(u + 12 * stride, stride, left.p3, middle.p3, right.p3);
+        kernel_along(u + 16 * stride, stride, left.p4, middle.p4, right.p4);
+        kernel_along(u + 20 * stride, stride, left.p5, middle.p5, right.p5);
     }
 }
 
@@ -104,120 +109,106 @@ void winograd_image_pack_backward(Real *packed, const Real *w, int in, int out)
 
 // ---- Input --------------------------------------------------------------------------------------
 
-// B4^T d of one column.
-static inline WinogradSix input_down(const Real *const *d, int c)
+// B4^T d of one column, whose six rows start at d + at.
+static inline void input_down(Vector *p, const Real *const *d, int at)
 {
-    Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c], d4 = d[4][c], d5 = d[5][c];
-    Real even = d4 - R(4) * d2, odd = d3 - R(4) * d1;
-    Real near = d4 - d2, far = R(2) * (d3 - d1);
-    return (WinogradSix){R(4) * d0 - R(5) * d2 + d4, even + odd, even - odd, near + far, near - far,
-                         R(4) * d1 - R(5) * d3 + d5};
+    Vector d0 = vector_load(d[0] + at), d1 = vector_load(d[1] + at), d2 = vector_load(d[2] + at);
+    Vector d3 = vector_load(d[3] + at), d4 = vector_load(d[4] + at), d5 = vector_load(d[5] + at);
+    Vector even = d4 - R(4) * d2, odd = d3 - R(4) * d1, near = d4 - d2, far = R(2) * (d3 - d1);
+    p[0] = R(4) * d0 - R(5) * d2 + d4;
+    p[1] = even + odd;
+    p[2] = even - odd;
+    p[3] = near + far;
+    p[4] = near - far;
+    p[5] = R(4) * d1 - R(5) * d3 + d5;
 }
 
-// B2^T d of one row, at four points `stride` apart.
-static inline void input_along(Real *v, size_t stride, Real d0, Real d1, Real d2, Real d3)
+// The tiles of one vector of channels. Neighbours share two of their four columns.
+static void input_run(Real *v, size_t stride, const Real *const *d, ImageShape xs, WinogradRun run)
 {
-    v[0] = d0 - d2;
-    v[stride] = d1 + d2;
-    v[2 * stride] = d2 - d1;
-    v[3 * stride] = d1 - d3;
-}
-
-void winograd_image_input(Real *v, size_t stride, const Real *x, ImageShape xs, int tile)
-{
-    enum { HIGH = WINOGRAD_IMAGE_ROWS + 2, WIDE = WINOGRAD_IMAGE_COLUMNS + 2 };
-    assert(xs.border >= 1 && xs.channels <= IMAGE_CHANNELS_MAX);
-    int row = tile / winograd_image_across(xs) * WINOGRAD_IMAGE_ROWS - 1;
-    int column = tile % winograd_image_across(xs) * WINOGRAD_IMAGE_COLUMNS - 1;
-    const Real *d[WIDE][HIGH];
-    for (int i = 0; i < WIDE; i++)
-        for (int j = 0; j < HIGH; j++) {
-            bool inside = row + j <= xs.height && column + i <= xs.width;
-            d[i][j] = inside ? x + image_at(xs, row + j, column + i) : zeros;
+    int channels = xs.channels, at = WINOGRAD_IMAGE_COLUMNS * run.first * channels;
+    Vector a[SIX], b[SIX], e[SIX], f[SIX];
+    input_down(a, d, at - channels);
+    input_down(b, d, at);
+    for (int tile = run.first; tile < run.last; tile++, v += channels) {
+        bool past =
+            WINOGRAD_IMAGE_COLUMNS * (tile + 1) > xs.width; // the last column: as the border
+        at += WINOGRAD_IMAGE_COLUMNS * channels;
+        input_down(e, d, at - channels);
+        input_down(f, d, past ? at - channels : at);
+        Real *out = v;
+#pragma GCC unroll 6
+        for (int i = 0; i < SIX; i++, out += 4 * stride) {
+            vector_store(out, a[i] - e[i]);
+            vector_store(out + stride, b[i] + e[i]);
+            vector_store(out + 2 * stride, e[i] - b[i]);
+            vector_store(out + 3 * stride, b[i] - f[i]);
+            a[i] = e[i], b[i] = f[i];
         }
-#pragma omp simd
-    for (int c = 0; c < xs.channels; c++) {
-        WinogradSix a = input_down(d[0], c), b = input_down(d[1], c);
-        WinogradSix e = input_down(d[2], c), f = input_down(d[3], c);
-#define ROW(n) input_along(v + 4 * n * stride + c, stride, a.p##n, b.p##n, e.p##n, f.p##n)
-        WINOGRAD_SIX(ROW)
-#undef ROW
+    }
+}
+
+void winograd_image_input(Real *v, size_t stride, const Real *x, ImageShape xs, WinogradRun run)
+{
+    assert(xs.border >= 1 && xs.channels % WINOGRAD_IMAGE_CHANNELS == 0);
+    const Real *d[SIX];
+    for (int i = 0; i < SIX; i++) {
+        int row = WINOGRAD_IMAGE_ROWS * run.row - 1 + i;
+        d[i] = x + image_at(xs, row < xs.height ? row : xs.height, 0); // past the border: as it
+    }
+    for (int c = 0; c < xs.channels; c += LANES) {
+        input_run(v + c, stride, d, xs, run);
+        for (int i = 0; i < SIX; i++) d[i] += LANES;
     }
 }
 
 // ---- Result -------------------------------------------------------------------------------------
 
-typedef struct Column {
-    Real y0, y1, y2, y3;
-} Column;
-
 // A4^T m of one column of points; `point` is from one row of points to the next.
-static inline Column output_down(const Real *m, size_t point)
+static inline void output_down(Vector *y, const Real *m, size_t point)
 {
-    Real m0 = m[0], m1 = m[point], m2 = m[2 * point], m3 = m[3 * point], m4 = m[4 * point];
-    Real sum1 = m1 + m2, less1 = m1 - m2, sum2 = m3 + m4, less2 = m3 - m4;
-    return (Column){m0 + sum1 + sum2, less1 + R(2) * less2, sum1 + R(4) * sum2,
-                    less1 + R(8) * less2 + m[5 * point]};
+    Vector m0 = vector_load(m), m1 = vector_load(m + point), m2 = vector_load(m + 2 * point);
+    Vector m3 = vector_load(m + 3 * point), m4 = vector_load(m + 4 * point);
+    Vector sum1 = m1 + m2, less1 = m1 - m2, sum2 = m3 + m4, less2 = m3 - m4;
+    y[0] = m0 + sum1 + sum2;
+    y[1] = less1 + R(2) * less2;
+    y[2] = sum1 + R(4) * sum2;
+    y[3] = less1 + R(8) * less2 + vector_load(m + 5 * point);
 }
 
-// A2^T m of one row, into two pixels.
-static inline void output_along(Real *left, Real *right, Real m0, Real m1, Real m2, Real m3,
-                                bool accumulate)
+// One vector of channels of a tile at y, whose rows are `row` numbers apart: the `rows` and
+// `columns` of it that are inside the image.
+static inline void output_tile(Real *y, int row, int channels, const Real *m, size_t stride,
+                               int rows, int columns, bool accumulate)
 {
-    Real y0 = m0 + m1 + m2, y1 = m1 - m2 - m3;
-    *left = accumulate ? *left + y0 : y0;
-    *right = accumulate ? *right + y1 : y1;
-}
-
-// A whole tile at y, whose rows are `row` numbers apart; accumulate is a constant at every call.
-static inline __attribute__((always_inline)) void
-output_tile(Real *y, size_t row, const Real *m, size_t stride, int channels, bool accumulate)
-{
-#pragma omp simd
-    for (int c = 0; c < channels; c++) {
-        const Real *from = m + c;
-        Column a = output_down(from, 4 * stride), b = output_down(from + stride, 4 * stride);
-        Column e = output_down(from + 2 * stride, 4 * stride);
-        Column f = output_down(from + 3 * stride, 4 * stride);
-        Real *left = y + c, *right = left + channels;
-        output_along(left, right, a.y0, b.y0, e.y0, f.y0, accumulate);
-        output_along(left + row, right + row, a.y1, b.y1, e.y1, f.y1, accumulate);
-        output_along(left + 2 * row, right + 2 * row, a.y2, b.y2, e.y2, f.y2, accumulate);
-        output_along(left + 3 * row, right + 3 * row, a.y3, b.y3, e.y3, f.y3, accumulate);
+    Vector a[WINOGRAD_IMAGE_ROWS], b[WINOGRAD_IMAGE_ROWS];
+    Vector e[WINOGRAD_IMAGE_ROWS], f[WINOGRAD_IMAGE_ROWS];
+    output_down(a, m, 4 * stride);
+    output_down(b, m + stride, 4 * stride);
+    output_down(e, m + 2 * stride, 4 * stride);
+    output_down(f, m + 3 * stride, 4 * stride);
+#pragma GCC unroll 4
+    for (int i = 0; i < WINOGRAD_IMAGE_ROWS; i++, y += row) {
+        if (i >= rows) break;
+        Vector left = a[i] + b[i] + e[i], right = b[i] - e[i] - f[i];
+        vector_store(y, accumulate ? vector_load(y) + left : left);
+        if (columns < WINOGRAD_IMAGE_COLUMNS) continue;
+        vector_store(y + channels, accumulate ? vector_load(y + channels) + right : right);
     }
 }
 
-static void add_or_copy(Real *y, const Real *x, size_t count, bool accumulate)
-{
-    if (accumulate)
-        for (size_t i = 0; i < count; i++) y[i] += x[i];
-    else
-        memcpy(y, x, count * sizeof *y);
-}
-
-// A tile of y from its row of m. A tile that reaches past the image is made in `whole`, eight
-// pixels of scratch, and what is inside is taken from there.
-static void output(Real *y, ImageShape ys, Real *whole, const Real *m, size_t stride, int tile,
+// Tiles of y from their rows of m.
+static void output(Real *y, ImageShape ys, const Real *m, size_t stride, WinogradRun run,
                    bool accumulate)
 {
-    size_t channels = (size_t)ys.channels;
-    int row = tile / winograd_image_across(ys) * WINOGRAD_IMAGE_ROWS;
-    int column = tile % winograd_image_across(ys) * WINOGRAD_IMAGE_COLUMNS;
-    int rows = ys.height - row, columns = ys.width - column;
-    if (rows >= WINOGRAD_IMAGE_ROWS && columns >= WINOGRAD_IMAGE_COLUMNS) {
+    int channels = ys.channels, row = WINOGRAD_IMAGE_ROWS * run.row;
+    for (int tile = run.first; tile < run.last; tile++, m += channels) {
+        int column = WINOGRAD_IMAGE_COLUMNS * tile;
         Real *to = y + image_at(ys, row, column);
-        if (accumulate)
-            output_tile(to, (size_t)image_stride(ys), m, stride, ys.channels, true);
-        else
-            output_tile(to, (size_t)image_stride(ys), m, stride, ys.channels, false);
-        return;
+        for (int c = 0; c < channels; c += LANES)
+            output_tile(to + c, image_stride(ys), channels, m + c, stride, ys.height - row,
+                        ys.width - column, accumulate);
     }
-    if (columns > WINOGRAD_IMAGE_COLUMNS) columns = WINOGRAD_IMAGE_COLUMNS;
-    output_tile(whole, WINOGRAD_IMAGE_COLUMNS * channels, m, stride, ys.channels, false);
-    for (int i = 0; i < rows && i < WINOGRAD_IMAGE_ROWS; i++)
-        add_or_copy(y + image_at(ys, row + i, column),
-                    whole + (size_t)(i * WINOGRAD_IMAGE_COLUMNS) * channels,
-                    (size_t)columns * channels, accumulate);
 }
 
 // ---- All at once --------------------------------------------------------------------------------
@@ -244,21 +235,23 @@ void winograd_image_conv(Real *y, WinogradImages ys, Real *scratch, const Real *
     int tiles = winograd_image_tiles(ys.shape), all = ys.count * tiles;
     Real *v = scratch;
     Real *m = v + WINOGRAD_IMAGE_POINTS * winograd_image_stride(WINOGRAD_IMAGE_GROUP, in);
-    assert(m - v >= WINOGRAD_IMAGE_ROWS * WINOGRAD_IMAGE_COLUMNS * out);
     for (int first = 0; first < all; first += WINOGRAD_IMAGE_GROUP) {
         int count = all - first < WINOGRAD_IMAGE_GROUP ? all - first : WINOGRAD_IMAGE_GROUP;
         size_t v_stride = winograd_image_stride(count, in);
         size_t m_stride = winograd_image_stride(count, out);
-        for (int i = 0; i < count; i++) {
+        WinogradRun run;
+        for (int i = 0; i < count; i += run.last - run.first) {
             int image = (first + i) / tiles, tile = (first + i) % tiles;
+            run = winograd_image_run(xs.shape, tile, count - i);
             winograd_image_input(v + (size_t)i * in, v_stride, x + (size_t)image * xs.step,
-                                 xs.shape, tile);
+                                 xs.shape, run);
         }
         Product product = {m, v, packed, count, in, out};
         pool_for(pool, WINOGRAD_IMAGE_POINTS, point_task, &product);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i += run.last - run.first) {
             int image = (first + i) / tiles, tile = (first + i) % tiles;
-            output(y + (size_t)image * ys.step, ys.shape, v, m + (size_t)i * out, m_stride, tile,
+            run = winograd_image_run(ys.shape, tile, count - i);
+            output(y + (size_t)image * ys.step, ys.shape, m + (size_t)i * out, m_stride, run,
                    accumulate);
         }
     }

@@ -26,10 +26,11 @@
 #include "nn/image_layers.h"
 
 enum {
-    WINOGRAD_IMAGE_ROWS = 4,    // of a tile
-    WINOGRAD_IMAGE_COLUMNS = 2, // of a tile
-    WINOGRAD_IMAGE_POINTS = 24, // products a tile
-    WINOGRAD_IMAGE_GROUP = 48,  // tiles that are multiplied together, for which scratch is kept
+    WINOGRAD_IMAGE_ROWS = 4,      // of a tile
+    WINOGRAD_IMAGE_COLUMNS = 2,   // of a tile
+    WINOGRAD_IMAGE_POINTS = 24,   // products a tile
+    WINOGRAD_IMAGE_GROUP = 48,    // tiles that are multiplied together, for which scratch is kept
+    WINOGRAD_IMAGE_CHANNELS = 16, // which all numbers of channels are multiples of
 };
 
 #define winograd_image_packed_size   REAL_NAME(winograd_image_packed_size)
@@ -38,13 +39,14 @@ enum {
 #define winograd_image_input         REAL_NAME(winograd_image_input)
 #define winograd_image_conv          REAL_NAME(winograd_image_conv)
 
-// Whether this convolution of images of shape x is computed so, or directly. The transforms cost as
-// much as products over a few channels, and tiles that reach past the image are multiplied whole.
+// Whether this convolution of images of shape x is computed so, or directly. The transforms take
+// whole vectors of channels and cost as much as products over a few of them, and tiles that reach
+// past the image are multiplied whole.
 static inline bool winograd_image_takes(Conv2d c, ImageShape x)
 {
-    enum { CHANNELS_FROM = 16, SIDE_FROM = 6 };
-    return c.kernel == 3 && c.stride == 1 && c.in >= CHANNELS_FROM && c.out >= CHANNELS_FROM &&
-           x.height >= SIDE_FROM && x.width >= SIDE_FROM;
+    enum { SIDE_FROM = 6 };
+    return c.kernel == 3 && c.stride == 1 && c.in % WINOGRAD_IMAGE_CHANNELS == 0 &&
+           c.out % WINOGRAD_IMAGE_CHANNELS == 0 && x.height >= SIDE_FROM && x.width >= SIDE_FROM;
 }
 
 // ---- Tiles, row by row --------------------------------------------------------------------------
@@ -59,9 +61,21 @@ static inline int winograd_image_tiles(ImageShape s)
     return (s.height + WINOGRAD_IMAGE_ROWS - 1) / WINOGRAD_IMAGE_ROWS * winograd_image_across(s);
 }
 
-// v [24][..][channels] = B4^T d B2 of one tile of x, an image with a border of 1 or more. The
-// matrices are `stride` numbers apart, and v points at the tile's row in the first one.
-void winograd_image_input(Real *v, size_t stride, const Real *x, ImageShape xs, int tile);
+// Tiles of one row of tiles: those at [first, last) from the left.
+typedef struct WinogradRun {
+    int row, first, last;
+} WinogradRun;
+
+// The tiles from `tile` on that stand in one row of tiles, at most `count`.
+static inline WinogradRun winograd_image_run(ImageShape s, int tile, int count)
+{
+    int across = winograd_image_across(s), first = tile % across;
+    return (WinogradRun){tile / across, first, first + count < across ? first + count : across};
+}
+
+// v [24][..][channels] = B4^T d B2 of tiles of x, an image with a border of zeros. The matrices are
+// `stride` numbers apart, and v points at the first tile's row in the first one.
+void winograd_image_input(Real *v, size_t stride, const Real *x, ImageShape xs, WinogradRun run);
 
 // ---- Weights ------------------------------------------------------------------------------------
 

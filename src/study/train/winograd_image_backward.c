@@ -2,46 +2,51 @@
 #include "train/winograd_image_backward.h"
 
 #include "math/gemm_windows.h"
-#include "nn/winograd_points.h"
+#include "math/vector.h"
 
-// What lies outside an image.
-static const Real zeros[IMAGE_CHANNELS_MAX];
-
-// A4 d of one column.
-static inline WinogradSix result_down(const Real *const *d, int c)
+// A4 d of one column: numbers at six points from four.
+static inline void result_down(Vector *p, Vector d0, Vector d1, Vector d2, Vector d3)
 {
-    Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c];
-    Real even = d0 + d2, odd = d1 + d3, even2 = d0 + R(4) * d2, odd2 = R(2) * d1 + R(8) * d3;
-    return (WinogradSix){d0, even + odd, even - odd, even2 + odd2, even2 - odd2, d3};
+    Vector even = d0 + d2, odd = d1 + d3, even2 = d0 + R(4) * d2, odd2 = R(2) * d1 + R(8) * d3;
+    p[0] = d0;
+    p[1] = even + odd;
+    p[2] = even - odd;
+    p[3] = even2 + odd2;
+    p[4] = even2 - odd2;
+    p[5] = d3;
 }
 
-// A2 d of one row, at four points `stride` apart.
-static inline void result_along(Real *u, size_t stride, Real d0, Real d1)
+// A4 d A2^T of one vector of channels of a tile, at 24 points; d has its four rows.
+static inline void result_tile(Real *u, size_t stride, const Real *const *d, int at, int next)
 {
-    u[0] = d0;
-    u[stride] = d0 + d1;
-    u[2 * stride] = d0 - d1;
-    u[3 * stride] = -d1;
-}
-
-// A4 dy A2^T of one tile, at 24 points.
-static void spread_result(Real *u, size_t stride, const Real *dy, ImageShape ys, int tile)
-{
-    int row = tile / winograd_image_across(ys) * WINOGRAD_IMAGE_ROWS;
-    int column = tile % winograd_image_across(ys) * WINOGRAD_IMAGE_COLUMNS;
-    const Real *d[WINOGRAD_IMAGE_COLUMNS][WINOGRAD_IMAGE_ROWS];
-    for (int i = 0; i < WINOGRAD_IMAGE_COLUMNS; i++)
-        for (int j = 0; j < WINOGRAD_IMAGE_ROWS; j++) {
-            bool inside = row + j < ys.height && column + i < ys.width;
-            d[i][j] = inside ? dy + image_at(ys, row + j, column + i) : zeros;
-        }
-#pragma omp simd
-    for (int c = 0; c < ys.channels; c++) {
-        WinogradSix left = result_down(d[0], c), right = result_down(d[1], c);
-#define ROW(n) result_along(u + 4 * n * stride + c, stride, left.p##n, right.p##n)
-        WINOGRAD_SIX(ROW)
-#undef ROW
+    Vector left[6], right[6];
+    result_down(left, vector_load(d[0] + at), vector_load(d[1] + at), vector_load(d[2] + at),
+                vector_load(d[3] + at));
+    at += next;
+    result_down(right, vector_load(d[0] + at), vector_load(d[1] + at), vector_load(d[2] + at),
+                vector_load(d[3] + at));
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++, u += 4 * stride) {
+        vector_store(u, left[i]);
+        vector_store(u + stride, left[i] + right[i]);
+        vector_store(u + 2 * stride, left[i] - right[i]);
+        vector_store(u + 3 * stride, -right[i]);
     }
+}
+
+// A4 dy A2^T of tiles, as winograd_image_input; dy has a border of zeros, which stands for all that
+// lies outside.
+static void spread_result(Real *u, size_t stride, const Real *dy, ImageShape ys, WinogradRun run)
+{
+    int channels = ys.channels;
+    const Real *d[WINOGRAD_IMAGE_ROWS];
+    for (int i = 0; i < WINOGRAD_IMAGE_ROWS; i++) {
+        int row = WINOGRAD_IMAGE_ROWS * run.row + i;
+        d[i] = dy + image_at(ys, row < ys.height ? row : ys.height, 0);
+    }
+    for (int tile = run.first; tile < run.last; tile++, u += channels)
+        for (int c = 0; c < channels; c += LANES)
+            result_tile(u + c, stride, d, WINOGRAD_IMAGE_COLUMNS * tile * channels + c, channels);
 }
 
 typedef struct Taps {
@@ -94,11 +99,12 @@ void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, Wino
         size_t v_stride = winograd_image_stride(count, in);
         size_t u_stride = winograd_image_stride(count, out);
         Real *u = v + WINOGRAD_IMAGE_POINTS * v_stride;
-        for (int i = 0; i < count; i++) {
+        WinogradRun run;
+        for (int i = 0; i < count; i += run.last - run.first) {
             size_t image = (size_t)((first + i) / tiles);
-            int tile = (first + i) % tiles;
-            winograd_image_input(v + (size_t)i * in, v_stride, x + image * xs.step, xs.shape, tile);
-            spread_result(u + (size_t)i * out, u_stride, dy + image * ys.step, ys.shape, tile);
+            run = winograd_image_run(ys.shape, (first + i) % tiles, count - i);
+            winograd_image_input(v + (size_t)i * in, v_stride, x + image * xs.step, xs.shape, run);
+            spread_result(u + (size_t)i * out, u_stride, dy + image * ys.step, ys.shape, run);
         }
         for (int point = 0; point < WINOGRAD_IMAGE_POINTS; point++)
             gemm_windows_gradient(m + point * size, out, v + point * v_stride, (WindowGrid){0, in},
