@@ -99,11 +99,13 @@ static void check_gradients(int height, int width)
     winograd_image_pack_backward(packed, w, IN, OUT);
     winograd_image_conv(found, dxs, scratch, bordered_dy, ys, packed, false, NULL);
     assert_same(IMAGES * dxs.step, 1e-11);
-    for (int i = 0; i < 9 * IN * OUT; i++) expected[i] = found[i] = i;
     for (int i = 0; i < IMAGES; i++)
         conv2d_backward_weight(expected, bordered + (size_t)i * xs.step, xs.shape,
-                               bordered_dy + (size_t)i * ys.step, ys.shape, conv);
-    winograd_image_backward_weight(found, scratch, bordered, xs, bordered_dy, ys);
+                               bordered_dy + (size_t)i * ys.step, ys.shape, conv, i > 0);
+    winograd_image_backward_weight(found, scratch, bordered, xs, bordered_dy, ys, false);
+    assert_same(9 * IN * OUT, 1e-10);
+    for (int i = 0; i < 9 * IN * OUT; i++) expected[i] += found[i];
+    winograd_image_backward_weight(found, scratch, bordered, xs, bordered_dy, ys, true);
     assert_same(9 * IN * OUT, 1e-10);
 }
 

@@ -1,4 +1,5 @@
 // The encoder's workspace: its memory, and the packed weights (see encoder/encoder.h).
+#include "base/memory.h"
 #include "encoder/parts.h"
 #include "math/gemm_packed.h"
 
@@ -137,7 +138,7 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
     size_t chosen = encoder->config.stem_pool ? slots(w, work_keeps(w, 0)) *
                                                     image_size(image_bordered(encoder->pooled, 0))
                                               : 1;
-    w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    w->memory = memory_block(bytes);
     w->bytes = calloc(chosen, 1);
     if (!w->memory || !w->bytes) {
         encoder_work_free(w);
@@ -145,7 +146,6 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
                            "out of memory for an encoder's workspace of %d images (%zu MB)", images,
                            (bytes + chosen) >> 20);
     }
-    memset(w->memory, 0, bytes);
     lay_out(w, w->memory);
     w->chosen = w->bytes;
     *out = w;
@@ -162,21 +162,25 @@ void encoder_work_free(EncoderWork *work)
 
 // ---- Parameters ---------------------------------------------------------------------------------
 
+// The weights of unit i / 2, forwards or backwards.
 static void pack_task(void *context, int i, int worker)
 {
     (void)worker;
     EncoderWork *w = context;
-    const Encoder *e = w->encoder;
-    const EncoderUnit *unit = &e->units[i];
+    const EncoderUnit *unit = &w->encoder->units[i / 2];
     const Real *weight = w->params + unit->weight;
     Conv2d c = unit->conv;
-    if (unit_takes_winograd(unit)) {
-        winograd_image_pack(w->pack[i], weight, c.in, c.out);
-        if (w->pack_back[i]) winograd_image_pack_backward(w->pack_back[i], weight, c.in, c.out);
-    } else {
-        conv2d_pack(w->pack[i], weight, c);
-        if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, c);
-    }
+    bool backward = i % 2, winograd = unit_takes_winograd(unit);
+    Real *packed = backward ? w->pack_back[i / 2] : w->pack[i / 2];
+    if (!packed) return;
+    if (winograd && backward)
+        winograd_image_pack_backward(packed, weight, c.in, c.out);
+    else if (winograd)
+        winograd_image_pack(packed, weight, c.in, c.out);
+    else if (backward)
+        conv2d_pack_backward(packed, weight, c);
+    else
+        conv2d_pack(packed, weight, c);
 }
 
 // Without a norm the input's border is what the weights were trained to see there.
@@ -199,5 +203,5 @@ void encoder_load(EncoderWork *work, const Real *params, FacetPool *pool)
 {
     work->params = params;
     if (!work->encoder->config.groups) fill_input_border(work);
-    pool_for(pool, work->encoder->unit_count, pack_task, work);
+    pool_for(pool, 2 * work->encoder->unit_count, pack_task, work);
 }

@@ -27,6 +27,7 @@ typedef struct Pass {
     const EncoderWork *work;
     Real *grads;
     int first, count, worker;
+    bool adds;                // to gradients of the shard that are there already
     Real *g, *middle, *below; // dense gradients, which take turns
     Real *du;                 // with a border
 } Pass;
@@ -61,9 +62,21 @@ static void norm_backward_image(const Pass *pass, int unit, Real *g, const Real 
     image_put(du, part->out, g);
 }
 
+static void clear_vectors(const Pass *pass, const EncoderUnit *part)
+{
+    size_t bytes = (size_t)part->out.channels * sizeof(Real);
+    if (!pass->work->encoder->config.groups) {
+        memset(grad_of(pass, part->bias), 0, bytes);
+        return;
+    }
+    memset(grad_of(pass, part->gamma), 0, bytes);
+    memset(grad_of(pass, part->beta), 0, bytes);
+}
+
 // The same for the group; with relu, g is the gradient of the unit's activation.
 static void norm_backward_unit(const Pass *pass, int unit, Real *g, bool relu)
 {
+    if (!pass->adds) clear_vectors(pass, &pass->work->encoder->units[unit]);
     for (int i = 0; i < pass->count; i++) {
         const Real *h = relu ? h_of(pass->work, unit, pass->first + i, pass->worker) : NULL;
         norm_backward_image(pass, unit, g + gradient_at(pass, i), h, i);
@@ -79,7 +92,8 @@ static void winograd_backward_unit(const Pass *pass, int unit, const Real *x, Re
     WinogradImages xs = {part->in, image_size(part->in), pass->count};
     WinogradImages dxs = {image_bordered(part->in, 0), w->scratch_size, pass->count};
     WinogradImages dus = {part->out, w->scratch_size, pass->count};
-    winograd_image_backward_weight(grad_of(pass, part->weight), scratch, x, xs, pass->du, dus);
+    winograd_image_backward_weight(grad_of(pass, part->weight), scratch, x, xs, pass->du, dus,
+                                   pass->adds);
     if (dx)
         winograd_image_conv(dx, dxs, scratch, pass->du, dus, w->pack_back[unit], accumulate, NULL);
 }
@@ -92,7 +106,7 @@ static void direct_backward_unit(const Pass *pass, int unit, const Real *x, Real
     for (int i = 0; i < pass->count; i++) {
         const Real *du = pass->du + gradient_at(pass, i);
         conv2d_backward_weight(grad_of(pass, part->weight), x + (size_t)i * image_size(part->in),
-                               part->in, du, part->out, part->conv);
+                               part->in, du, part->out, part->conv, pass->adds || i > 0);
         if (dx)
             conv2d_backward_input(dx + gradient_at(pass, i), image_bordered(part->in, 0), du,
                                   part->out, w->pack_back[unit], part->conv, accumulate);
@@ -195,13 +209,13 @@ static void shard_task(void *context, int s, int worker)
            at = (size_t)worker * (size_t)w->group * w->scratch_size;
     Real *grads = w->shards + (size_t)s * size;
     int first = shard_start(b, s), last = shard_start(b, s + 1);
-    memset(grads, 0, size * sizeof *grads);
     for (int i = first; i < last; i += w->group) {
         Pass pass = {.work = w,
                      .grads = grads,
                      .first = i,
                      .count = last - i < w->group ? last - i : w->group,
                      .worker = worker,
+                     .adds = i > first,
                      .g = w->scratch[0] + at,
                      .middle = w->scratch[1] + at,
                      .below = w->scratch[2] + at,

@@ -63,17 +63,19 @@ static inline Taps gather_down(const Real *m, size_t point)
                   sum2 - sum1 + m[5 * point]};
 }
 
-// Adds G2^T m of one row of points to the three taps of a row of the kernel.
-static inline void gather_along(Real *dw, size_t tap, Real m0, Real m1, Real m2, Real m3)
+// G2^T m of one row of points: the three taps of a row of the kernel.
+static inline void gather_along(Real *dw, size_t tap, Real m0, Real m1, Real m2, Real m3,
+                                bool accumulate)
 {
-    Real half = R(0.5) * (m1 + m2);
-    dw[0] += m0 + half;
-    dw[tap] += R(0.5) * (m1 - m2);
-    dw[2 * tap] += half + m3;
+    Real half = R(0.5) * (m1 + m2), left = m0 + half, middle = R(0.5) * (m1 - m2);
+    Real right = half + m3;
+    dw[0] = accumulate ? dw[0] + left : left;
+    dw[tap] = accumulate ? dw[tap] + middle : middle;
+    dw[2 * tap] = accumulate ? dw[2 * tap] + right : right;
 }
 
-// Adds G4^T m G2 of the 24 products of `size` numbers, `stride` apart, to dw.
-static void gather_weights(Real *dw, const Real *m, size_t stride, size_t size)
+// dw (+)= G4^T m G2 of the 24 products of `size` numbers, `stride` apart.
+static void gather_weights(Real *dw, const Real *m, size_t stride, size_t size, bool accumulate)
 {
 #pragma omp simd
     for (size_t i = 0; i < size; i++) {
@@ -81,14 +83,14 @@ static void gather_weights(Real *dw, const Real *m, size_t stride, size_t size)
         Taps a = gather_down(from, 4 * stride), b = gather_down(from + stride, 4 * stride);
         Taps e = gather_down(from + 2 * stride, 4 * stride);
         Taps f = gather_down(from + 3 * stride, 4 * stride);
-        gather_along(dw + i, size, a.g0, b.g0, e.g0, f.g0);
-        gather_along(dw + 3 * size + i, size, a.g1, b.g1, e.g1, f.g1);
-        gather_along(dw + 6 * size + i, size, a.g2, b.g2, e.g2, f.g2);
+        gather_along(dw + i, size, a.g0, b.g0, e.g0, f.g0, accumulate);
+        gather_along(dw + 3 * size + i, size, a.g1, b.g1, e.g1, f.g1, accumulate);
+        gather_along(dw + 6 * size + i, size, a.g2, b.g2, e.g2, f.g2, accumulate);
     }
 }
 
 void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, WinogradImages xs,
-                                    const Real *dy, WinogradImages ys)
+                                    const Real *dy, WinogradImages ys, bool accumulate)
 {
     int in = xs.shape.channels, out = ys.shape.channels;
     int tiles = winograd_image_tiles(ys.shape), all = ys.count * tiles;
@@ -111,5 +113,5 @@ void winograd_image_backward_weight(Real *dw, Real *scratch, const Real *x, Wino
                                   u + point * u_stride, (WindowGrid){0, out}, 1, count, in, out,
                                   first > 0);
     }
-    gather_weights(dw, m, size, (size_t)in * out);
+    gather_weights(dw, m, size, (size_t)in * out, accumulate);
 }
