@@ -10,6 +10,7 @@
 typedef struct Head {
     EncoderWork *work;
     Real *linear; // [images][features]: W x + b
+    int columns;  // of W, that one task takes
 } Head;
 
 static void turn_task(void *context, int chunk, int worker)
@@ -22,23 +23,25 @@ static void turn_task(void *context, int chunk, int worker)
               (size_t)width, w->images, rows);
 }
 
-enum { HEAD_COLUMNS = 64 }; // of W, that one task takes
+// Columns that tasks take are multiples of this, and rows that are multiplied at a time.
+enum { COLUMNS_UNIT = 32, ROWS_BLOCK = 32 };
 
+// The product's columns of part `part`.
 static void product_task(void *context, int part, int worker)
 {
     (void)worker;
     const Head *head = context;
     const EncoderWork *w = head->work;
     const Encoder *e = w->encoder;
-    int width = encoder_pooled_width(e), features = e->config.features, at = part * HEAD_COLUMNS;
-    int columns = features - at < HEAD_COLUMNS ? features - at : HEAD_COLUMNS;
-    const WindowGrid inputs = {0, w->images}, weights = {0, features};
-    for (int first = 0; first < width; first += ENCODER_HEAD_ROWS) {
-        int rows = width - first < ENCODER_HEAD_ROWS ? width - first : ENCODER_HEAD_ROWS;
+    int width = encoder_pooled_width(e), features = e->config.features;
+    int at = part * head->columns;
+    int columns = features - at < head->columns ? features - at : head->columns;
+    const Real *weights = w->params + e->head_weight + at;
+    for (int first = 0; first < width; first += ROWS_BLOCK) {
+        int rows = width - first < ROWS_BLOCK ? width - first : ROWS_BLOCK;
         gemm_windows_gradient(head->linear + at, features, w->turned + (size_t)first * w->images,
-                              inputs,
-                              w->params + e->head_weight + (size_t)first * features + (size_t)at,
-                              weights, 1, rows, w->images, columns, true);
+                              (WindowGrid){0, w->images}, weights + (size_t)first * features,
+                              (WindowGrid){0, features}, 1, rows, w->images, columns, true);
     }
 }
 
@@ -46,12 +49,14 @@ void encoder_head_forward(Real *features, EncoderWork *w, FacetPool *pool)
 {
     const Encoder *e = w->encoder;
     int count = e->config.features;
-    Head head = {w, e->config.norm_features ? w->head_hat : features};
+    int units = (count + COLUMNS_UNIT - 1) / COLUMNS_UNIT, threads = facet_pool_threads(pool);
+    Head head = {w, e->config.norm_features ? w->head_hat : features,
+                 (units + threads - 1) / threads * COLUMNS_UNIT};
     for (int i = 0; i < w->images; i++)
         memcpy(head.linear + (size_t)i * count, w->params + e->head_bias,
                (size_t)count * sizeof(Real));
     pool_for(pool, encoder_head_chunks(e), turn_task, &head);
-    pool_for(pool, (count + HEAD_COLUMNS - 1) / HEAD_COLUMNS, product_task, &head);
+    pool_for(pool, (count + head.columns - 1) / head.columns, product_task, &head);
     if (e->config.norm_features)
         norm_forward(features, w->head_hat, w->head_rstd, w->head_hat, w->params + e->head_gamma,
                      w->params + e->head_beta, w->images, count);

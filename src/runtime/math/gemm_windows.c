@@ -7,6 +7,14 @@
 
 #define TILE_INLINE static inline __attribute__((always_inline))
 
+// Where a sum starts. What will only be written is asked for, so that it is there at the end.
+TILE_INLINE Vector start_sum(Real *c, bool accumulate)
+{
+    if (accumulate) return vector_load(c);
+    __builtin_prefetch(c, 1);
+    return (Vector){0};
+}
+
 // A tile of the product: rows windows times the first vectors of one panel; rows and vectors are
 // constants at every call.
 TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, const Real *panel,
@@ -15,7 +23,7 @@ TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, c
     Vector sum[TILE][2];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++)
-            sum[i][j] = accumulate ? (Vector) * (const Unaligned *)(c[i] + j * LANES) : (Vector){0};
+            sum[i][j] = start_sum(c[i] + j * LANES, accumulate);
     const Real *from[TILE];
     for (int i = 0; i < rows; i++) from[i] = a[i];
     for (int s = 0; s < segments; s++) {
@@ -108,8 +116,7 @@ TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_gri
     Vector sum[TILE][2];
     for (int i = 0; i < height; i++)
         for (int j = 0; j < vectors; j++)
-            sum[i][j] = accumulate ? (Vector) * (const Unaligned *)(c + (size_t)i * ldc + j * LANES)
-                                   : (Vector){0};
+            sum[i][j] = start_sum(c + (size_t)i * ldc + j * LANES, accumulate);
     for (int y = 0; y < rows; y++) {
         const Real *x = a + (ptrdiff_t)y * a_grid.row_step, *d = b + (ptrdiff_t)y * b_grid.row_step;
         for (int p = 0; p < columns; p++) {
