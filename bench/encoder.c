@@ -5,6 +5,7 @@
 // compared. A backward pass through trained parts counts as two forward passes.
 // Usage: encoder [small | resnet18] [threads] [rounds] [images]
 #include "encoder/encoder.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "bench.h"
 #include "linalg/gemm.h"
@@ -27,7 +28,7 @@ static void square_task(void *context, int index, int worker)
 
 static float *numbers(size_t count, uint64_t stream)
 {
-    float *out = malloc(count * sizeof *out);
+    float *out = memory_block(count * sizeof *out); // as a policy's parameters
     if (!out) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetRng rng = rng_make(1, stream);
     for (size_t i = 0; i < count; i++) out[i] = (float)rng_range(&rng, -1.0, 1.0);

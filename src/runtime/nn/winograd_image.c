@@ -136,6 +136,10 @@ static void input_run(Real *v, size_t stride, const Real *const *d, ImageShape x
         at += WINOGRAD_IMAGE_COLUMNS * channels;
         input_down(e, d, at - channels);
         input_down(f, d, past ? at - channels : at);
+        for (int i = 0; i < SIX; i++) { // of the tile after the next
+            __builtin_prefetch(d[i] + at + (2 * WINOGRAD_IMAGE_COLUMNS + 1) * channels);
+            __builtin_prefetch(d[i] + at + (2 * WINOGRAD_IMAGE_COLUMNS + 2) * channels);
+        }
         Real *out = v;
 #pragma GCC unroll 6
         for (int i = 0; i < SIX; i++, out += 4 * stride) {
@@ -183,6 +187,10 @@ static inline void output_tile(Real *y, int row, int channels, const Real *m, si
 {
     Vector a[WINOGRAD_IMAGE_ROWS], b[WINOGRAD_IMAGE_ROWS];
     Vector e[WINOGRAD_IMAGE_ROWS], f[WINOGRAD_IMAGE_ROWS];
+    for (int i = 0; i < WINOGRAD_IMAGE_ROWS && i < rows; i++) { // to be there when it is written
+        __builtin_prefetch(y + i * row, 1);
+        __builtin_prefetch(y + i * row + channels, 1);
+    }
     output_down(a, m, 4 * stride);
     output_down(b, m + stride, 4 * stride);
     output_down(e, m + 2 * stride, 4 * stride);

@@ -141,17 +141,14 @@ static void block_backward(Pass *pass, int b, bool input_too)
     Real *below = input_too ? pass->below : NULL;
     norm_backward_unit(pass, block->second, pass->g, true);
     conv_backward_unit(pass, block->second, middle, pass->middle, false);
-    bool started = false;
+    bool added = block->skip == ENCODER_NONE && below; // the input itself, to the result
+    if (added) copy_gradients(pass, below, image_size(image_bordered(first->in, 0)));
+    norm_backward_unit(pass, block->first, pass->middle, true);
+    conv_backward_unit(pass, block->first, x, below, added);
     if (block->skip != ENCODER_NONE) {
         norm_backward_unit(pass, block->skip, pass->g, false);
-        conv_backward_unit(pass, block->skip, x, below, false);
-        started = true;
-    } else if (below) {
-        copy_gradients(pass, below, image_size(image_bordered(first->in, 0)));
-        started = true;
+        conv_backward_unit(pass, block->skip, x, below, true);
     }
-    norm_backward_unit(pass, block->first, pass->middle, true);
-    conv_backward_unit(pass, block->first, x, below, started);
     pass->below = pass->g;
     if (below) pass->g = below;
 }
