@@ -4,6 +4,7 @@
 // medians are compared. A backward pass through trained parts counts as two forward passes.
 // Usage: encoder [small | resnet18] [threads] [rounds] [images]
 #include "encoder/encoder.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "peak.h"
 #include "train/encoder_backward.h"
@@ -20,6 +21,14 @@ static float *numbers(size_t count, uint64_t stream)
     if (!out) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     FacetRng rng = rng_make(1, stream);
     for (size_t i = 0; i < count; i++) out[i] = (float)rng_range(&rng, -1.0, 1.0);
+    return out;
+}
+
+// Parameters and gradients lie where training has them.
+static float *block(size_t count)
+{
+    float *out = memory_block(count * sizeof *out);
+    if (!out) must(status_fail(FACET_NO_MEMORY, "out of memory"));
     return out;
 }
 
@@ -50,7 +59,7 @@ int main(int argc, char **argv)
     float *inputs = numbers((size_t)images * pixels * 3, 1);
     float *dfeatures = numbers((size_t)images * (size_t)config.features, 2);
     float *features = numbers((size_t)images * (size_t)config.features, 3);
-    float *params = numbers(table->size, 4), *dparams = numbers(table->size, 5);
+    float *params = block(table->size), *dparams = block(table->size);
     tensor_init(params, table, 1);
     encoder_load(eval, params, pool);
 
