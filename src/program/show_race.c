@@ -2,12 +2,12 @@
 #include "show_race.h"
 
 #include "bar.h"
-#include "base/file.h"
 #include "cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study)
 {
@@ -34,6 +34,15 @@ void study_close(FacetRace *race)
     FacetPool *pool = race->pool;
     facet_race_close(race);
     facet_pool_destroy(pool);
+}
+
+FacetStatus study_state(bool *keeps, char state[STUDY_STATE_SIZE], const CommonOptions *common)
+{
+    struct stat about;
+    const char *json = common->json;
+    *keeps = json && (stat(json, &about) != 0 || S_ISREG(about.st_mode));
+    snprintf(state, STUDY_STATE_SIZE, "%s.state", *keeps ? json : "");
+    return *keeps ? file_check(state) : status_ok();
 }
 
 bool study_is_own(const CommonOptions *common, const StudyOptions *study)
