@@ -2,13 +2,15 @@
 //
 // Exports the policy's network to MODEL.onnx, and its encoder, if it sees, to MODEL.onnx.encoder.
 // Prints one line of JSON with inputs and outputs in C, and then answers every line on stdin with
-// the milliseconds of one composed plan of the policy's DDIM steps, on the clock and of the
-// processors; with an encoder the frame is encoded first. Usage: plan POLICY MODEL.onnx [threads]
+// the milliseconds of one composed plan, on the clock and of the processors: 50 DDIM steps, or with
+// an encoder the frame's encoding and the policy's own number of steps. Usage: plan POLICY
+// MODEL.onnx [threads]
 #include "base/json.h"
 #include "base/rng.h"
 #include "diffusion/score_pass.h"
 #include "encoder/frame.h"
 #include "export/onnx.h"
+#include "paper/paper.h"
 #include "policy/parts.h"
 
 #include <stdio.h>
@@ -153,7 +155,7 @@ int main(int argc, char **argv)
     }
     must(facet_pool_create(&pool, argc > 3 ? atoi(argv[3]) : 2));
     FacetFactorTask task = facet_factor_split_task(facet_policy_training(policy), 0);
-    int steps = policy_default_steps(policy);
+    int steps = policy_sees(policy) ? policy_default_steps(policy) : PAPER_STEPS;
     print_case(policy, task, frame, steps, pool);
     FacetPolicyRunner *runner;
     must(facet_policy_runner_create(&runner, policy, 1, facet_pool_threads(pool), pool));

@@ -190,7 +190,7 @@ int cmd_certify(int argc, char **argv)
 {
     CertifyCommand command = {.common = common_defaults(),
                               .study = {.preset = "race"},
-                              .steps = 50,
+                              .steps = PAPER_STEPS,
                               .seeds = 1,
                               .gusts = facet_demo_defaults().gust_speed,
                               .slowest = 0.3,

@@ -133,7 +133,7 @@ static FacetStatus study_steps(const FacetRace *race, const PolicySet *set,
 int cmd_eval(int argc, char **argv)
 {
     EvalOptions eval = {
-        .common = common_defaults(), .study = {.preset = "race"}, .steps = 50, .seeds = 5};
+        .common = common_defaults(), .study = {.preset = "race"}, .steps = PAPER_STEPS, .seeds = 5};
     const Option options[] = {
         option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
         option_double("temperature", &eval.temperature, "X", 0.0, 10.0,

@@ -63,7 +63,7 @@ static void draw_curve(Svg *svg, Report *report, const Panel *panel, const JsonR
         if (!(steps >= panel->plot.x.min) || passed.count == 0) continue;
         points[2 * count] = plot_x(&panel->plot, steps);
         points[2 * count + 1] = plot_y(&panel->plot, passed.mean);
-        snprintf(tip, sizeof tip, "%s, %s, %g steps: %.1f gates (%g–%g)", drawn->short_name,
+        snprintf(tip, sizeof tip, "%s, %s, N = %g: %.1f gates (%g–%g)", drawn->short_name,
                  is_ddim(curve) ? "DDIM" : "DPM-Solver++", steps, passed.mean, passed.least,
                  passed.most);
         svg_dot(svg, points[2 * count], points[2 * count + 1], 3.4, drawn->id, tip);
