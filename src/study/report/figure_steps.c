@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 760, LEFT = 58, TOP = 74, PANEL = 318, BETWEEN = 48, HEIGHT = 260, CELLS_MAX = 32 };
+enum { WIDTH = 760, LEFT = 58, TOP = 74, PANEL = 310, BETWEEN = 64, HEIGHT = 260, CELLS_MAX = 32 };
 
 typedef struct Panel {
     const char *tasks, *title;
@@ -31,9 +31,9 @@ static void draw_panel(Svg *svg, Report *report, const Panel *panel, const JsonR
 {
     const Plot *plot = &panel->plot;
     char title[80], text[16];
-    snprintf(title, sizeof title, "%s, of %.0f", panel->title, panel->gates);
+    snprintf(title, sizeof title, "%s: %.0f gates", panel->title, panel->gates);
     svg_text(svg, plot->left, plot->top - 12, SVG_START, 13, "ink", title);
-    plot_frame(svg, plot, "", panel->title);
+    plot_frame(svg, plot, "", "gates passed (%)");
     double bottom = plot->top + plot->height;
     for (int i = 0; i < input_length(cells); i++) {
         JsonRef cell = input_element(cells, i);
@@ -62,7 +62,7 @@ static void draw_curve(Svg *svg, Report *report, const Panel *panel, const JsonR
         char tip[200];
         if (!(steps >= panel->plot.x.min) || passed.count == 0) continue;
         points[2 * count] = plot_x(&panel->plot, steps);
-        points[2 * count + 1] = plot_y(&panel->plot, passed.mean);
+        points[2 * count + 1] = plot_y(&panel->plot, 100.0 * passed.mean / panel->gates);
         snprintf(tip, sizeof tip, "%s, %s, N = %g: %.1f gates (%g–%g)", drawn->short_name,
                  is_ddim(curve) ? "DDIM" : "DPM-Solver++", steps, passed.mean, passed.least,
                  passed.most);
@@ -102,8 +102,8 @@ void figures_steps(Json *list, Report *report)
     JsonRef first = input_element(&curves, 0), cells = input_member(&first, "steps");
     JsonRef end = input_element(&cells, input_length(&cells) - 1);
     double most = input_number(report, &end, "steps");
-    Panel panels[2] = {{.tasks = "all", .title = "all gates"},
-                       {.tasks = "held_out", .title = "held-out gates"}};
+    Panel panels[2] = {{.tasks = "all", .title = "All tasks"},
+                       {.tasks = "held_out", .title = "Held-out tasks"}};
     panels[0].gates = input_at(report, &first, "gates.all");
     panels[1].gates = input_at(report, &first, "gates.held_out");
     if (!(most > 1.0) || !(panels[0].gates > 0.0) || !(panels[1].gates > 0.0)) {
@@ -121,7 +121,7 @@ void figures_steps(Json *list, Report *report)
                              .width = PANEL,
                              .height = HEIGHT,
                              .x = {.min = 1.0, .max = most, .logarithmic = true},
-                             .y = axis_round(0.0, panel->gates, 5)};
+                             .y = axis_exact(0.0, 100.0, 20.0)};
         draw_panel(&svg, report, panel, &cells);
         for (int i = 0; i < input_length(&curves); i++) {
             JsonRef curve = input_element(&curves, i);
