@@ -163,7 +163,7 @@ static void flights(void **state)
     check((Golden){0xc004cb446783d033, 0xc004cb446783d033}, json_hash, "expert.json",
           "fly --expert --courses " SMALL_COURSE " --gusts 0.5 --json @/expert.json");
     check((Golden){0xeec77bce1ce31567, 0x429dce5f88067aff}, json_hash, "policy.json",
-          "fly --task race8/wide --json @/policy.json");
+          "fly --task race8/wide --steps 50 --json @/policy.json");
 }
 
 static void demonstrations_and_training(void **state)

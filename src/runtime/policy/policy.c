@@ -51,6 +51,10 @@ FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *
     return status_ok();
 }
 
+const char *policy_mode_name(FacetPolicyMode mode) { return mode_names[mode]; }
+
+const char *policy_sampler_name(FacetPolicySampler sampler) { return sampler_names[sampler]; }
+
 // ---- Parts --------------------------------------------------------------------------------------
 
 bool facet_policy_knows(const FacetPolicy *policy, int factor, int value)

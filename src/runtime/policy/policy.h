@@ -9,6 +9,8 @@
 #include <facet/progress.h>
 
 FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name);
+const char *policy_mode_name(FacetPolicyMode mode);          // "composed"; a constant text
+const char *policy_sampler_name(FacetPolicySampler sampler); // "ddim"
 
 // Writes a policy with its weights as TENSOR_F32, or TENSOR_F16: half the size, rounded to 11 bits.
 FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType weights);

@@ -214,6 +214,7 @@ Json *document_tables(Report *report)
         tables_eval(&sink, report);
         tables_race(&sink, report);
         tables_sampling(&sink, report);
+        tables_steps(&sink, report);
         tables_certify(&sink, report);
         tables_verify(&sink, report);
     }
@@ -230,6 +231,7 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
         tables_eval(&sink, &report);
         tables_sampling(&sink, &report);
     }
+    if (kind == INPUT_STEPS) tables_steps(&sink, &report);
     if (kind == INPUT_CERTIFY) tables_certify(&sink, &report);
     if (kind == INPUT_VERIFY) tables_verify(&sink, &report);
     if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);

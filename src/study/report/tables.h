@@ -12,6 +12,7 @@ InputOrigin flights_origin(const Report *report);
 void tables_race(SheetSink *sink, Report *report);
 void tables_eval(SheetSink *sink, Report *report);
 void tables_sampling(SheetSink *sink, Report *report);
+void tables_steps(SheetSink *sink, Report *report);
 void tables_certify(SheetSink *sink, Report *report);
 void tables_verify(SheetSink *sink, Report *report);
 void tables_gate(SheetSink *sink, Report *report);
