@@ -1,29 +1,19 @@
 // How much of this machine's sgemm peak the image encoder reaches, measured in one run.
 //
-// The peak is one large square OpenBLAS sgemm a thread on all threads at once. The contenders take
-// turns, so that what else runs on the machine disturbs all of them alike; the medians are
-// compared. A backward pass through trained parts counts as two forward passes.
+// The contenders take turns, so that what else runs on the machine disturbs all of them alike; the
+// medians are compared. A backward pass through trained parts counts as two forward passes.
 // Usage: encoder [small | resnet18] [threads] [rounds] [images]
 #include "encoder/encoder.h"
+#include "base/memory.h"
 #include "base/rng.h"
-#include "bench.h"
-#include "linalg/gemm.h"
+#include "peak.h"
 #include "train/encoder_backward.h"
 #include "train/optim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SQUARE = 1024, ROUNDS_MAX = 1000 };
-
-static void square_task(void *context, int index, int worker)
-{
-    (void)worker;
-    float *a = (float *)context + (size_t)index * 3 * SQUARE * SQUARE;
-    float *b = a + SQUARE * SQUARE, *c = b + SQUARE * SQUARE;
-    linalg_gemm_f32(c, SQUARE, GEMM_PLAIN, a, SQUARE, GEMM_PLAIN, b, SQUARE, SQUARE, SQUARE, SQUARE,
-                    0.0f);
-}
+enum { ROUNDS_MAX = 1000 };
 
 static float *numbers(size_t count, uint64_t stream)
 {
@@ -34,9 +24,17 @@ static float *numbers(size_t count, uint64_t stream)
     return out;
 }
 
+// Parameters and gradients lie where training has them.
+static float *block(size_t count)
+{
+    float *out = memory_block(count * sizeof *out);
+    if (!out) must(status_fail(FACET_NO_MEMORY, "out of memory"));
+    return out;
+}
+
 int main(int argc, char **argv)
 {
-    gemm_set_threads(1); // the pool has the others
+    peak_choose_kernels(argc, argv);
     const char *name = argc > 1 ? argv[1] : "small";
     int threads = argc > 2 ? atoi(argv[2]) : 2, rounds = argc > 3 ? atoi(argv[3]) : 15;
     int images = argc > 4 ? atoi(argv[4]) : 32;
@@ -56,11 +54,12 @@ int main(int argc, char **argv)
     must(encoder_work_create(&eval, encoder, 1, threads, false));
     const TensorTable *table = encoder_table(encoder);
     size_t pixels = (size_t)config.width * (size_t)config.height;
-    float *matrices = numbers((size_t)threads * 3 * SQUARE * SQUARE, 0);
+    Peak squares;
+    peak_create(&squares, threads);
     float *inputs = numbers((size_t)images * pixels * 3, 1);
     float *dfeatures = numbers((size_t)images * (size_t)config.features, 2);
     float *features = numbers((size_t)images * (size_t)config.features, 3);
-    float *params = numbers(table->size, 4), *dparams = numbers(table->size, 5);
+    float *params = block(table->size), *dparams = block(table->size);
     tensor_init(params, table, 1);
     encoder_load(eval, params, pool);
 
@@ -69,7 +68,7 @@ int main(int argc, char **argv)
     for (int i = -1; i < rounds; i++) { // the first round warms up
         int slot = i < 0 ? 0 : i;
         double t0 = wall_seconds();
-        pool_for(pool, threads, square_task, matrices);
+        peak_run(&squares, pool);
         double t1 = wall_seconds();
         encoder_load(train, params, pool);
         double t2 = wall_seconds();
@@ -85,14 +84,15 @@ int main(int argc, char **argv)
         backward[slot] = t4 - t3, both[slot] = t4 - t1, one[slot] = t5 - t4, shared[slot] = t6 - t5;
     }
 
-    double rate = threads * 2.0 * SQUARE * SQUARE * SQUARE / median(peak, rounds);
+    double rate = threads * peak_operations() / median(peak, rounds);
     double flops = encoder_flops(encoder), count = images;
     double trained = encoder_flops_trained(encoder);
     double f = median(forward, rounds), b = median(backward, rounds), fb = median(both, rounds);
     double single_image = median(one, rounds), shared_image = median(shared, rounds);
     printf("encoder            %s, %zu parameters, %.3f GFLOP an image\n", name, table->parameters,
            flops * 1e-9);
-    printf("sgemm peak         %8.1f GFLOPS on %d threads\n", rate * 1e-9, threads);
+    printf("sgemm peak         %8.1f GFLOPS on %d threads, kernels: %s\n", rate * 1e-9, threads,
+           peak_kernels());
     printf("forward            %8.1f images/s, %.1f GFLOPS, %.1f %% of peak\n", count / f,
            count * flops / f * 1e-9, 100.0 * count * flops / f / rate);
     printf("backward           %8.1f images/s, %.1f GFLOPS, %.1f %% of peak\n", count / b,
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     encoder_free(encoder);
     facet_pool_destroy(single);
     facet_pool_destroy(pool);
-    free(matrices);
+    peak_destroy(&squares);
     free(inputs);
     free(dfeatures);
     free(features);

@@ -1,5 +1,5 @@
 // How long the Jacobians of a denoising step take: those of the three branches of a composed score,
-// 128 x 128 each, at one action. bench/jacobian_torch.py runs it in turn with PyTorch.
+// 128 x 128 each, at one action.
 //
 // Beside it stand the same Jacobians by tangents along every axis, which do not use that the
 // network is local in time, and the forward pass they all share; the contenders take turns and the

@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
-static long allocations;
+static long allocations; // and what is freed
 
+void __real_free(void *old);
+void __wrap_free(void *old);
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
@@ -15,6 +17,12 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void __wrap_free(void *old)
+{
+    allocations += old != NULL;
+    __real_free(old);
+}
 
 void *__wrap_malloc(size_t size) { return allocations++, __real_malloc(size); }
 void *__wrap_calloc(size_t count, size_t size) { return allocations++, __real_calloc(count, size); }

@@ -94,13 +94,14 @@ typedef struct FacetPolicySampling {
     int steps;               // 0 for the policy's default
     double temperature;      // scale of the starting noise; 0 for the policy's default
     uint64_t seed;           // of the starting noise
+    const uint64_t *seeds;   // [plans], a seed a plan in its stead; NULL for one of all
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
     const double *weights;   // [factors], w_i of composed sampling; NULL for ones
 } FacetPolicySampling;
 
 // Samples actions [plans][T][D], in the data's units, for tasks [plans]. A null value of a task
-// leaves that factor open. Without numbers, the noise of a plan follows from the seed, its task and
-// how many plans of this call before it have the same task: what else is sampled with it changes
+// leaves that factor open. Without numbers, the noise of a plan follows from its seed, its task and
+// how many plans of this call before it have the same of both: what else is sampled with it changes
 // nothing, and neither does the number of threads. Several threads may sample from one policy, each
 // with its own pool; a NULL pool is the calling thread alone.
 FACET_API FacetStatus facet_policy_sample(double *actions, const FacetPolicy *policy,

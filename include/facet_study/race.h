@@ -54,11 +54,16 @@ FACET_API FacetFactorTask facet_race_factor_task(FacetCourseTask task);
 // ---- Planners ---------------------------------------------------------------------------------
 
 // Anything that turns a task into a plan. `plan` may be called from several threads at once.
+// `plan_all` gives the same plans, chunks [count][32] for task i with seeds[i], and plans them
+// together on the study's pool; it is NULL for a planner that has no better way than one by one.
 typedef struct FacetPlanner {
     const char *name;
     FacetStatus (*plan)(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
                         FacetCourseTask task, uint64_t seed, void *context);
     void *context;
+    FacetStatus (*plan_all)(FacetKeypoint *chunks, const FacetRace *race,
+                            const FacetCourseTask *tasks, const uint64_t *seeds, int count,
+                            void *context, const FacetProgress *progress);
 } FacetPlanner;
 
 // The expert at the speed map's speed.
@@ -69,15 +74,15 @@ FACET_API FacetPlanner facet_race_expert(void);
 FACET_API FacetStatus facet_race_policy_task(FacetFactorTask *out, const FacetPolicy *policy,
                                              const FacetRace *race, FacetCourseTask task);
 
-// A trained policy as a planner. All plans of the prepared tasks and seeds are sampled in one batch
-// beforehand; a plan of another task or seed is sampled when it is asked for, alone and on one
-// thread, and is the same as it would be in a batch.
+// A trained policy as a planner. All plans of the prepared tasks and seeds are sampled together
+// beforehand; a plan of another task or seed is sampled when it is asked for, and is the same as it
+// would be among others.
 typedef struct FacetPolicyPlanner FacetPolicyPlanner;
 
 // The policy has the factors track and size, with the names of every task prepared, and chunks of
 // 32 keypoints. It must outlive the planner. `how` gives mode, sampler, steps and weights; the
-// seeds replace its seed, and its numbers must be NULL. Sampling is the stage "plans", an item a
-// seed.
+// seeds replace its seed, and its seeds and numbers must be NULL. Sampling is the stage "plans", an
+// item a plan.
 FACET_API FacetStatus facet_policy_planner_create(FacetPolicyPlanner **planner,
                                                   const FacetPolicy *policy, const FacetRace *race,
                                                   const FacetPolicySampling *how,

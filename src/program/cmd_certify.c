@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DIAGNOSTIC_SAMPLES = 2000, GUST_FLIGHTS = 20 };
@@ -112,13 +111,6 @@ static FacetStatus measure_rest(Certification *all, const CertifyCommand *comman
                : status_fail(FACET_INTERRUPTED, "interrupted");
 }
 
-// A device or a pipe, beside which nothing can wait.
-static bool is_device(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-}
-
 static void show(const Certification *all, Json *document)
 {
     printf("N = %d, seed %llu, gusts of %g m/s\n\n", all->options.steps,
@@ -130,16 +122,15 @@ static void show(const Certification *all, Json *document)
 static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
-    char name[24], study[2 * FILE_PATH_MAX], state[FILE_PATH_MAX + 8];
+    char name[24], study[2 * FILE_PATH_MAX], state[STUDY_STATE_SIZE];
     certify_study_policy_name(name, policy);
     snprintf(study, sizeof study,
              "policy %s, seed %llu, gusts %g, slowest %g, preset %s, quad %s, courses %s", name,
              (unsigned long long)command->common.seed, command->gusts, command->slowest,
              command->study.preset, command->study.quad ? command->study.quad : "default",
              command->common.courses ? command->common.courses : "shipped");
-    bool keeps = command->common.json && !is_device(command->common.json);
-    snprintf(state, sizeof state, "%s.state", keeps ? command->common.json : "");
-    if (keeps) TRY(file_check(state));
+    bool keeps;
+    TRY(study_state(&keeps, state, &command->common));
     Certification all = {.race = race,
                          .policy = policy,
                          .policy_file = command->policy,
@@ -201,7 +192,7 @@ int cmd_certify(int argc, char **argv)
 {
     CertifyCommand command = {.common = common_defaults(),
                               .study = {.preset = "race"},
-                              .steps = 50,
+                              .steps = PAPER_STEPS,
                               .seeds = 1,
                               .gusts = facet_demo_defaults().gust_speed,
                               .slowest = 0.3,

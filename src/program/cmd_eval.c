@@ -2,12 +2,14 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "json_eval.h"
 #include "paper/paper.h"
 #include "pilot.h"
 #include "ranks/watch.h"
 #include "report/tables.h"
 #include "show_race.h"
+#include "step_study.h"
 #include "team.h"
 
 #include <stdio.h>
@@ -21,6 +23,7 @@ typedef struct EvalOptions {
     int steps, seeds;
     double temperature; // 0 for each policy's own
     bool no_sweep;
+    bool step_study;    // in place of the paper's tables
     char command[1024]; // for the record
 } EvalOptions;
 
@@ -143,24 +146,40 @@ static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const E
     return status;
 }
 
+static FacetStatus study_steps(const FacetRace *race, const PolicySet *set,
+                               const EvalOptions *options)
+{
+    const StepStudyOptions study = {.common = &options->common,
+                                    .study = &options->study,
+                                    .seeds = options->seeds,
+                                    .temperature = options->temperature,
+                                    .command = options->command};
+    return step_study(race, set, &study);
+}
+
 int cmd_eval(int argc, char **argv)
 {
     EvalOptions eval = {
-        .common = common_defaults(), .study = {.preset = "race"}, .steps = 50, .seeds = 5};
+        .common = common_defaults(), .study = {.preset = "race"}, .steps = PAPER_STEPS, .seeds = 5};
     const Option options[] = {
         option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
         option_double("temperature", &eval.temperature, "X", 0.0, 10.0,
                       "scale of the starting noise, 0 for the policy's own"),
         option_int("seeds", &eval.seeds, "N", 1, 1000, "plans a task and method"),
         option_flag("no-sweep", &eval.no_sweep, "leave out the sweep over denoising steps"),
+        option_flag("step-study", &eval.step_study,
+                    "in place of the tables: 1 to 50 steps, both losses, samplers and modes"),
         STUDY_OPTIONS(eval.study),
     };
     const Usage usage = {
         .command = "eval",
         .description = "Plans and flies every feasible task with each policy and prints the "
                        "paper's tables with ours beside them: gate passage, held-out tasks, "
-                       "speeds, tracks, composed and joint inference, denoising steps.",
-        .example = "facet eval --json eval.json\nfacet eval models/race-factored.safetensors",
+                       "speeds, tracks, composed and joint inference, denoising steps. With "
+                       "--step-study --json FILE, a study that was stopped goes on from "
+                       "FILE.state.",
+        .example = "facet eval --json eval.json\nfacet eval models/race-factored.safetensors\n"
+                   "facet eval --step-study --json steps.json",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &eval.common,
@@ -172,12 +191,16 @@ int cmd_eval(int argc, char **argv)
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
 
     command_text(eval.command, sizeof eval.command, argc, argv);
+    interrupt_watch();
     PolicySet set = {0};
     FacetRace *race = NULL;
     FacetStatus status =
         ranks_agree(team_ranks(), policies_open(&set, eval.files.items, eval.files.count));
     if (status.ok) status = study_open(&race, &eval.common, &eval.study);
-    if (status.ok) status = ranks_agree(team_ranks(), evaluate(race, &set, &eval));
+    if (status.ok && eval.step_study) status = ranks_agree(team_ranks(), team_refuse());
+    if (status.ok)
+        status = eval.step_study ? study_steps(race, &set, &eval)
+                                 : ranks_agree(team_ranks(), evaluate(race, &set, &eval));
     study_close(race);
     policies_close(&set);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);

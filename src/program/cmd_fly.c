@@ -1,6 +1,8 @@
 // facet fly: flies tasks of the race study and shows what became of them.
 #include "bar.h"
+#include "base/progress.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "json_verify.h"
 #include "pilot.h"
 #include "report/tables.h"
@@ -16,23 +18,44 @@ typedef struct FlyOptions {
     const char *policy, *mode, *sampler; // policy: NULL for the one that ships
     FacetPolicySampling how;
     double gusts;
+    int samples; // flights a task
     bool verify;
     FacetVerifyOptions verification;
     char command[1024]; // for the record
 } FlyOptions;
 
+// Flies the plans of every seed: results [seeds][tasks].
+static FacetStatus fly_seeds(FacetRaceResult *results, const FacetRace *race,
+                             const FacetPlanner *planner, const FacetCourseTask *tasks, int count,
+                             const uint64_t *seeds, const FlyOptions *options)
+{
+    Progress flights;
+    progress_begin(&flights, bar_open(options->common.quiet), "flights",
+                   (long)count * options->samples);
+    const FacetProgress part = progress_part(&flights);
+    FacetStatus status = status_ok();
+    for (int k = 0; k < options->samples && status.ok; k++)
+        status = facet_race_fly_all(results + (size_t)k * (size_t)count, race, planner, tasks,
+                                    count, seeds[k], options->gusts, &part);
+    progress_end(&flights);
+    return status;
+}
+
 // Flies the planner's plans and shows what became of them.
 static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
-                           const FacetCourseTask *tasks, int count, const FlyOptions *options)
+                           const FacetCourseTask *tasks, int count, const uint64_t *seeds,
+                           const FlyOptions *options)
 {
     const CommonOptions *common = &options->common;
-    FacetRaceResult *results = calloc((size_t)count + 1, sizeof *results);
+    size_t flights = (size_t)count * (size_t)options->samples;
+    FacetRaceResult *results = calloc(flights + 1, sizeof *results);
     if (!results) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    FacetStatus status = facet_race_fly_all(results, race, planner, tasks, count, common->seed,
-                                            options->gusts, bar_open(common->quiet));
-    if (status.ok) print_flights(stdout, race, results, count);
+    FacetStatus status = fly_seeds(results, race, planner, tasks, count, seeds, options);
+    if (status.ok && options->samples == 1) print_flights(stdout, race, results, count);
+    if (status.ok && options->samples > 1)
+        print_samples(stdout, race, results, count, options->samples);
     if (status.ok && common->json) {
-        Json *document = json_from_results(race, results, count);
+        Json *document = json_from_results(race, results, (int)flights);
         json_set_origin(document, options->command, common->seed);
         status = json_write(document, common->json);
     }
@@ -70,23 +93,38 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
     return status;
 }
 
+static FacetStatus plan_and_fly(const FacetRace *race, const FacetPolicy *policy,
+                                const FacetCourseTask *tasks, int count, uint64_t *seeds,
+                                const FlyOptions *options)
+{
+    Pilot pilot;
+    for (int k = 0; k < options->samples; k++) seeds[k] = options->common.seed + (uint64_t)k;
+    const FacetProgress *progress =
+        options->samples > 1 ? bar_open(options->common.quiet) : interrupt_progress();
+    TRY(pilot_open_seeds(&pilot, policy, race, &options->how, tasks, count, seeds, options->samples,
+                         progress));
+    FacetStatus status = options->verify
+                             ? fly_verified(race, &pilot.planner, tasks, count, options)
+                             : fly_raw(race, &pilot.planner, tasks, count, seeds, options);
+    pilot_close(&pilot);
+    return status;
+}
+
 static FacetStatus fly(const FacetRace *race, const FlyOptions *options)
 {
     size_t room = (size_t)facet_race_task_max(race) + TEXT_LIST_MAX;
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
+    uint64_t *seeds = calloc((size_t)options->samples, sizeof *seeds);
     int count = 0;
-    FacetStatus status = tasks ? study_tasks(tasks, &count, race, &options->tasks, "fly")
-                               : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
-    Pilot pilot = {0};
+    FacetStatus status = tasks && seeds
+                             ? study_tasks(tasks, &count, race, &options->tasks, "fly")
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     FacetPolicy *policy = NULL;
     if (status.ok && !options->expert) status = facet_policy_load(&policy, options->policy);
-    if (status.ok) status = pilot_open(&pilot, NULL, policy, race, &options->how, tasks, count);
-    if (status.ok)
-        status = options->verify ? fly_verified(race, &pilot.planner, tasks, count, options)
-                                 : fly_raw(race, &pilot.planner, tasks, count, options);
-    pilot_close(&pilot);
+    if (status.ok) status = plan_and_fly(race, policy, tasks, count, seeds, options);
     facet_policy_destroy(policy);
     free(tasks);
+    free(seeds);
     return status;
 }
 
@@ -111,6 +149,7 @@ int cmd_fly(int argc, char **argv)
                               .study = {.preset = "race"},
                               .mode = "composed",
                               .sampler = "ddim",
+                              .samples = 1,
                               .verification = facet_verify_defaults()};
     const Option options[] = {
         option_flag("expert", &fly_options.expert, "fly the expert's own command"),
@@ -124,6 +163,8 @@ int cmd_fly(int argc, char **argv)
         option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
         option_list("task", &fly_options.tasks, "TRACK/SIZE",
                     "only this task; without it all feasible ones"),
+        option_int("samples", &fly_options.samples, "N", 1, 100000,
+                   "flights a task, with plans and gusts of the seeds from --seed on"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind on each axis"),
         option_flag("verify", &fly_options.verify,
@@ -145,6 +186,7 @@ int cmd_fly(int argc, char **argv)
                        "flight is shown beside it.",
         .example = "facet fly --expert --task race4/standard\n"
                    "facet fly --policy policy.safetensors --mode joint\n"
+                   "facet fly --samples 50 --steps 10\n"
                    "facet fly --verify --margin 0.2",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -156,6 +198,10 @@ int cmd_fly(int argc, char **argv)
         return command_misused(
             usage.command,
             status_fail(FACET_BAD_ARGUMENT, "expected --expert or --policy, found both"));
+    if (fly_options.verify && fly_options.samples > 1)
+        return command_misused(
+            usage.command,
+            status_fail(FACET_BAD_ARGUMENT, "expected --samples or --verify, found both"));
     FacetStatus status = facet_policy_mode_parse(&fly_options.how.mode, fly_options.mode);
     if (status.ok)
         status = facet_policy_sampler_parse(&fly_options.how.sampler, fly_options.sampler);

@@ -3,6 +3,7 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "paper/paper.h"
 #include "pilot.h"
 #include "report/tables.h"
 #include "show_race.h"
@@ -51,7 +52,7 @@ static FacetStatus heat_fly(Heat *heat, const FacetRace *race, const FacetPolicy
 {
     TRY(heat_begin(heat, race, policy));
     if (heat->count == 0) return status_ok();
-    const FacetPolicySampling how = {.seed = options->common.seed};
+    const FacetPolicySampling how = {.steps = PAPER_STEPS, .seed = options->common.seed};
     heat->method = policy ? report_policy_method(policy, how.mode) : METHOD_EXPERT;
     if (policy && !options->no_report)
         TRY(report_denoising_begin(&heat->denoise, policy, &how, heat->tasks, heat->count));

@@ -86,6 +86,9 @@ int cmd_report(int argc, char **argv)
         option_text("race", &report.setup.files[INPUT_RACE], "FILE", "of facet race --json"),
         option_text("eval", &report.setup.files[INPUT_EVAL], "FILE",
                     "of facet eval --json (default: the results that ship with Facet)"),
+        option_text("steps", &report.setup.files[INPUT_STEPS], "FILE",
+                    "of facet eval --step-study --json (default: the results that ship with "
+                    "Facet)"),
         option_text("certify", &report.setup.files[INPUT_CERTIFY], "FILE",
                     "of facet certify --json (default: the results that ship with Facet)"),
         option_text("verify", &report.setup.files[INPUT_VERIFY], "FILE",

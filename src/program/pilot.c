@@ -23,6 +23,19 @@ FacetStatus pilot_open(Pilot *pilot, double *path, const FacetPolicy *policy, co
     return status_ok();
 }
 
+FacetStatus pilot_open_seeds(Pilot *pilot, const FacetPolicy *policy, const FacetRace *race,
+                             const FacetPolicySampling *how, const FacetCourseTask *tasks,
+                             int count, const uint64_t *seeds, int seed_count,
+                             const FacetProgress *progress)
+{
+    *pilot = (Pilot){.planner = facet_race_expert()};
+    if (!policy) return status_ok();
+    TRY(facet_policy_planner_create(&pilot->plans, policy, race, how, tasks, count, seeds,
+                                    seed_count, progress));
+    pilot->planner = facet_planner_from_policy(pilot->plans);
+    return status_ok();
+}
+
 void pilot_close(Pilot *pilot) { facet_policy_planner_destroy(pilot->plans); }
 
 bool shipped_policy(char path[FILE_PATH_MAX])

@@ -15,6 +15,12 @@ typedef struct Pilot {
 // race/planner.h.
 FacetStatus pilot_open(Pilot *pilot, double *path, const FacetPolicy *policy, const FacetRace *race,
                        const FacetPolicySampling *how, const FacetCourseTask *tasks, int count);
+
+// The same with plans of several seeds, all sampled together.
+FacetStatus pilot_open_seeds(Pilot *pilot, const FacetPolicy *policy, const FacetRace *race,
+                             const FacetPolicySampling *how, const FacetCourseTask *tasks,
+                             int count, const uint64_t *seeds, int seed_count,
+                             const FacetProgress *progress);
 void pilot_close(Pilot *pilot);
 
 // The file of the policy that ships with Facet. False when none does.

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // Ranks need the same course, vehicle and controller, and have the same speeds then.
 static FacetStatus compare_speeds(FacetRanks *ranks, const FacetRace *race)
@@ -52,6 +53,15 @@ void study_close(FacetRace *race)
     FacetPool *pool = race->pool;
     facet_race_close(race);
     facet_pool_destroy(pool);
+}
+
+FacetStatus study_state(bool *keeps, char state[STUDY_STATE_SIZE], const CommonOptions *common)
+{
+    struct stat about;
+    const char *json = common->json;
+    *keeps = json && (stat(json, &about) != 0 || S_ISREG(about.st_mode));
+    snprintf(state, STUDY_STATE_SIZE, "%s.state", *keeps ? json : "");
+    return *keeps ? file_check(state) : status_ok();
 }
 
 bool study_is_own(const CommonOptions *common, const StudyOptions *study)

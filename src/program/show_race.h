@@ -3,6 +3,7 @@
 #define FACET_CLI_SHOW_RACE_H
 
 #include "args.h"
+#include "base/file.h"
 #include "base/json.h"
 
 #include <facet_study/race.h>
@@ -22,6 +23,12 @@ typedef struct StudyOptions {
 // Opens the study that the options describe, with a pool of its own. Close accepts NULL.
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study);
 void study_close(FacetRace *race);
+
+// The file beside that of --json in which a study keeps what is done, so that the same command goes
+// on from it. Without --json, or with a device or a pipe, there is none. Fails when it cannot be
+// written.
+enum { STUDY_STATE_SIZE = FILE_PATH_MAX + 8 };
+FacetStatus study_state(bool *keeps, char state[STUDY_STATE_SIZE], const CommonOptions *common);
 
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);

@@ -51,13 +51,13 @@ static void noise_follows_the_generator(void **unused)
     double sum = 0.0, square = 0.0, fourth = 0.0;
     enum { ROUNDS = 4000 };
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint32_t pixel[BATCH_LANES];
-        for (uint32_t lane = 0; lane < BATCH_LANES; lane++) pixel[lane] = 8 * round + lane;
+        LanesMask pixel;
+        for (uint32_t lane = 0; lane < BATCH_LANES; lane++) pixel[lane] = (int)(8 * round + lane);
         Lanes3 noise;
-        sensor_noise(&noise, 0x123456789abcdefu, 0xfedcba987654321u, pixel);
+        sensor_noise(&noise, 0x123456789abcdefu, 0xfedcba987654321u, &pixel);
         for (int lane = 0; lane < BATCH_LANES; lane++) {
             uint32_t words[4];
-            rng_block(words, 0x123456789abcdefu, 0xfedcba987654321u, pixel[lane]);
+            rng_block(words, 0x123456789abcdefu, 0xfedcba987654321u, (uint32_t)pixel[lane]);
             const float found[3] = {noise.x[lane], noise.y[lane], noise.z[lane]};
             for (int c = 0; c < 3; c++) {
                 uint32_t w = words[c];
@@ -250,7 +250,7 @@ static void looks_of_every_venue(void **unused)
                        .travelled = lanes(0.0f),
                        .active = {-1, -1, -1, -1, -1, -1, -1, -1}};
             Lanes3 light;
-            shade(&light, &seen, &up, 1);
+            shade(&light, &seen, &up, 0, 1);
             for (int lane = 0; lane < BATCH_LANES; lane++)
                 assert_true(isfinite(light.x[lane] + light.y[lane] + light.z[lane]));
             assert_true(look.sky.cover == 0.0f || look.sky.cloud_scale > 0.0f);

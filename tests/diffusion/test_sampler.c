@@ -21,7 +21,7 @@ static void setup_with(Fixture *f, int factors, int threads, int context)
 {
     const ScoreNetConfig config = {.horizon = T,
                                    .dim = D,
-                                   .blocks = 1,
+                                   .blocks = 3,
                                    .channels = 16,
                                    .cond = 8,
                                    .time_width = 8,
@@ -203,6 +203,37 @@ static void plans_are_independent(void **state)
     teardown(&f);
 }
 
+// A lane gives the bits of the sampler whose weights it has, and takes those of another.
+static void lanes_share_weights(void **state)
+{
+    (void)state;
+    Fixture f, other;
+    Sampler *lane;
+    float x[PLANS * SIZE], expected[PLANS * SIZE], found[PLANS * SIZE];
+    const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    float context[PLANS * CONTEXT];
+    setup_with(&f, 2, 2, CONTEXT);
+    setup_with(&other, 2, 1, CONTEXT);
+    noise(x);
+    fill_context(context);
+    for (size_t i = 0; i < f.net->table.size; i++) other.params[i] *= 0.9f;
+    sampler_free(other.sampler); // one of the same network
+    assert_ok(sampler_create(&other.sampler, f.net, PLANS, 1));
+    sampler_load(other.sampler, other.params, NULL);
+    assert_ok(sampler_lane_create(&lane, f.net, 3 * PLANS));
+    for (int round = 0; round < 4; round++) {
+        Fixture *from = round % 2 ? &other : &f;
+        Composition way = round < 2 ? COMPOSE_FACTORS : COMPOSE_JOINT;
+        sampler_share(lane, from->sampler);
+        sampler_predict(expected, from->sampler, x, 9, way, NULL, z, context, PLANS, from->pool);
+        sampler_predict(found, lane, x, 9, way, NULL, z, context, PLANS, NULL);
+        assert_memory_equal(found, expected, sizeof found);
+    }
+    sampler_free(lane);
+    teardown(&other);
+    teardown(&f);
+}
+
 static void not_finite_is_refused(void **state)
 {
     (void)state;
@@ -240,6 +271,7 @@ int main(void)
         cmocka_unit_test(one_factor_is_joint),   cmocka_unit_test(same_bits_on_any_thread_count),
         cmocka_unit_test(clip_and_path),         cmocka_unit_test(plans_are_independent),
         cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(noise_is_keyed),
+        cmocka_unit_test(lanes_share_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,17 @@ static void gradients_deep(void **state)
     check_all(deep());
 }
 
+// Layers that take Winograd's products, of sides that tiles do not divide, with and without a skip
+// of its own.
+static void gradients_winograd(void **state)
+{
+    (void)state;
+    EncoderConfig config = tiny;
+    for (int s = 0; s < 3; s++) config.channels[s] = 16, config.strides[s] = 1;
+    config.groups = 4;
+    check_all(config);
+}
+
 static void gradients_without_norm(void **state)
 {
     (void)state;
@@ -221,6 +232,7 @@ int main(void)
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(gradients_flat),
         cmocka_unit_test(gradients_deep),
+        cmocka_unit_test(gradients_winograd),
         cmocka_unit_test(gradients_without_norm),
         cmocka_unit_test(input_pad_is_constant),
         cmocka_unit_test(frozen_parts_stay),

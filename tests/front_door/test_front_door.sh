@@ -32,7 +32,8 @@ machine() {
     : >"$calls"
     echo 0 >"$home/user"
     for package in build-essential cmake ninja-build pkg-config libcjson-dev libhdf5-dev \
-        libopenblas-dev libembree-dev zlib1g-dev libcmocka-dev python3 python3-h5py libmujoco-dev; do
+        libopenblas-dev libembree-dev zlib1g-dev libcmocka-dev python3 python3-h5py libmujoco-dev \
+        python3-venv python3-dev; do
         case " $* " in *" $package "*) ;; *) echo "installed $package" ;; esac
     done >"$home/packages"
     for tool in sh env cat grep sed tr mkdir dirname basename readlink flock sleep touch chmod; do
@@ -73,6 +74,11 @@ cp_program "$clone/build/facet"
 cp_program "$clone/build/bench/dynamics"
 cp_program "$clone/build/bench/flight"
 END
+    mkdir -p "$clone/bench/peers"
+    stand_in peers <<END
+printf '<%s>' peers "\$@"
+END
+    ln -s "$bin/peers" "$clone/bench/peers/compare.py"
     cat >"$home/program" <<END
 #!$real_sh
 printf '<%s>' "\${0##*/}" "\$@"
@@ -145,9 +151,12 @@ same 'test: failure' "$code $out" '1 facet test: failed'
 facet bench flight
 same 'bench: one' "$(echo "$out" | sed -n 2p)" '<flight> in elsewhere'
 facet bench
-same 'bench: all' "$(echo "$out" | grep -c '^==')" 2
+same 'bench: all' "$(echo "$out" | grep -c '^==')" 3
+same 'bench: beside peers' "$(echo "$out" | sed -n '$p')" '<peers>'
+facet bench peers plan --json a.json
+same 'bench: options of the peers' "$out" '<peers><plan><--json><a.json>'
 facet bench flihgt
-same 'bench: unknown' "$code $err" "2 facet: no benchmark 'flihgt', known: dynamics flight"
+same 'bench: unknown' "$code $err" "2 facet: no benchmark 'flihgt', known: dynamics flight peers"
 
 touch "$home/bad-source"
 facet race

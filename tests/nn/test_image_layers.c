@@ -79,7 +79,12 @@ static void conv_case(int kernel, int stride, int height, int width, int in, int
             for (int o = 0; o < out; o++)
                 assert_near(y[image_at(c.out, v, u) + o], conv_by_hand(&c, v, u, o), 1e-12);
     image_put(dbordered, above, dy);
-    conv2d_backward_weight(dw, bordered, below, dbordered, above, c.conv);
+    size_t weights = (size_t)(kernel * kernel * in * out);
+    memcpy(dw, tx, sizeof dw); // overwritten
+    conv2d_backward_weight(dw, bordered, below, dbordered, above, c.conv, false);
+    memcpy(ty, tx, sizeof ty); // added to
+    conv2d_backward_weight(ty, bordered, below, dbordered, above, c.conv, true);
+    for (size_t i = 0; i < weights; i++) assert_near(ty[i] - tx[i], dw[i], 1e-12);
     assert_true(conv2d_packed_size(c.conv, true) <= MAX);
     assert_true(image_size(above) <= MAX);
     conv2d_pack_backward(packed, w, c.conv);
@@ -89,7 +94,7 @@ static void conv_case(int kernel, int stride, int height, int width, int in, int
     conv2d_backward_input(ty, c.in, dbordered, above, packed, c.conv, true);
     for (size_t i = 0; i < inputs; i++) assert_near(ty[i] - tx[i], dx[i], 1e-12);
     check_gradient("dx", x, dx, inputs, 1 + inputs / 60, conv_loss, &c);
-    check_gradient("dw", w, dw, (size_t)(kernel * kernel * in * out), 7, conv_loss, &c);
+    check_gradient("dw", w, dw, weights, 7, conv_loss, &c);
     static double directions[2 * MAX], tangents[2 * MAX];
     memset(directions, 0, sizeof directions);
     for (int d = 0; d < DIRS; d++)

@@ -43,9 +43,8 @@ static void conv_case(int kernel, int stride)
     same(y, name, image_size(out));
     static Real gradient[MAX];
     memset(gradient, 0, sizeof gradient);
-    memset(dw, 0, sizeof dw);
     image_put(gradient, framed, dy);
-    conv2d_backward_weight(dw, bordered, in_framed, gradient, framed, c);
+    conv2d_backward_weight(dw, bordered, in_framed, gradient, framed, c, false);
     entry(name, layer, "dw");
     same(dw, name, weights);
     conv2d_pack_backward(packed, w, c);

@@ -30,38 +30,46 @@ static void an_update_allocates_nothing(void **state)
     assert_int_equal(allocations_of(90), few);
 }
 
+// More plans than the threads share out equally, in both modes, with a path and without.
+static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
+{
+    enum { PLANS = 35, STEPS = 5 };
+    static double actions[PLANS * TINY_SIZE], path[(STEPS + 1) * PLANS * TINY_SIZE];
+    static uint8_t frames[PLANS * TINY_FRAME];
+    FacetFactorTask tasks[PLANS];
+    FacetPolicyRunner *runner;
+    fill_frames(frames, PLANS, 1);
+    for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
+    assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2, pool));
+    long before = allocations;
+    assert_true(before > 0);
+    for (int i = 0; i < 8; i++) {
+        bool joint = i >= 4 && policy->method != FACET_POLICY_KNET;
+        const FacetPolicySampling how = {.mode = joint ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED,
+                                         .steps = STEPS,
+                                         .seed = (uint64_t)i};
+        assert_ok(policy_runner_sample_path(actions, i % 4 < 2 ? path : NULL, runner, tasks,
+                                            policy->encoder ? frames : NULL, PLANS, &how,
+                                            i % 2 ? pool : NULL, NULL));
+    }
+    assert_int_equal(allocations, before);
+    facet_policy_runner_destroy(runner);
+}
+
+// Networks with factors and without, that see and that do not.
 static void a_sampling_allocates_nothing(void **state)
 {
     (void)state;
-    enum { PLANS = 35, STEPS = 5 };
-    static double actions[PLANS * TINY_SIZE], path[(STEPS + 1) * PLANS * TINY_SIZE];
-    FacetFactorTask tasks[PLANS];
 #ifdef FACET_SHARED
     skip(); // the linker does not see into a shared library
 #endif
-    static uint8_t frames[PLANS * TINY_FRAME];
-    fill_frames(frames, PLANS, 1);
-    // Networks with factors and without, that see and that do not.
-    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++) {
-        bool sees = method == FACET_POLICY_FACTORED || method == FACET_POLICY_BASELINE;
-        FacetPolicy *policy = tiny_policy_with((FacetPolicyMethod)method, sees ? 6 : 0);
-        FacetPolicyRunner *runner;
-        FacetPool *pool;
-        for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
-        assert_ok(facet_pool_create(&pool, 2));
-        assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2, pool));
-        long before = allocations;
-        assert_true(before > 0);
-        for (int i = 0; i < 4; i++) {
-            const FacetPolicySampling how = {.steps = STEPS, .seed = (uint64_t)i};
-            assert_ok(policy_runner_sample_path(actions, path, runner, tasks, sees ? frames : NULL,
-                                                PLANS, &how, i % 2 ? pool : NULL));
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++)
+        for (int features = 0; features <= 6; features += 6) {
+            if (features && method == FACET_POLICY_KNET) continue; // none sees
+            FacetPolicy *policy = tiny_policy_with((FacetPolicyMethod)method, features);
+            assert_samples_in_place(policy, test_pool(2));
+            facet_policy_destroy(policy);
         }
-        assert_int_equal(allocations, before);
-        facet_policy_runner_destroy(runner);
-        facet_pool_destroy(pool);
-        facet_policy_destroy(policy);
-    }
 }
 
 static void an_update_on_images_allocates_nothing(void **state)

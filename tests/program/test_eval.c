@@ -1,6 +1,10 @@
 // facet eval as a user runs it: rows, totals, JSON, refusals, on a small course and tiny networks.
+#include "base/file.h"
 #include "base/json.h"
 #include "program/program.h"
+
+#include <signal.h>
+#include <time.h>
 
 #define SAMPLE "--courses " TEST_SOURCE "/tests/race/sample --quiet "
 
@@ -119,6 +123,86 @@ static void the_sweep_has_the_papers_steps(void **state)
     json_free(document);
 }
 
+static void the_step_study_has_every_curve(void **state)
+{
+    (void)state;
+    Run result = run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+                     "--step-study --seeds 1 --json test_eval.json " SAMPLE);
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_fits(result.out);
+    assert_int_equal(access("test_eval.json.state", F_OK), -1);
+    Json *document;
+    assert_ok(json_read(&document, "test_eval.json"));
+    JsonRef root = json_root(document, "json"), curves, curve, cells, cell, list;
+    int count;
+    assert_ok(json_member(&curves, &root, "curves"));
+    assert_ok(json_length(&count, &curves));
+    assert_int_equal(count, 2 * 2 * 2); // losses, samplers, modes
+    for (int i = 0; i < count; i++) {
+        int length;
+        assert_ok(json_element(&curve, &curves, i));
+        assert_ok(json_member(&cells, &curve, "steps"));
+        assert_ok(json_length(&length, &cells));
+        assert_int_equal(length, 10);
+        assert_ok(json_element(&cell, &cells, 9));
+        assert_near(number_of(&cell, "steps"), 50.0, 0.0);
+        assert_ok(json_member(&list, &cell, "passed"));
+        assert_ok(json_length(&length, &list));
+        assert_int_equal(length, 1); // seeds
+    }
+    json_free(document);
+}
+
+// Stops the study of the test before, once a curve is done.
+static void stop_step_study(void)
+{
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    FILE *err = tmpfile();
+    assert_non_null(err);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(fileno(err), STDERR_FILENO);
+        execl(FACET_PROGRAM, "facet", "eval", "test_eval_f.safetensors", "test_eval_o.safetensors",
+              "test_eval_b.safetensors", "--step-study", "--seeds", "1", "--json", "test_stop.json",
+              "--courses", TEST_SOURCE "/tests/race/sample", "--quiet", NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 60000 && access("test_stop.json.state", F_OK) != 0; i++)
+        nanosleep(&millisecond, NULL);
+    kill(child, SIGINT);
+    int status;
+    char text[512];
+    assert_int_equal(waitpid(child, &status, 0), child);
+    read_back(text, sizeof text, err);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_non_null(strstr(text, "the same command goes on from test_stop.json.state\n"));
+}
+
+static void a_step_study_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    stop_step_study();
+    assert_fails("eval test_eval_f.safetensors --step-study --seeds 1 --json test_stop.json "
+                 "--quiet --courses " TEST_SOURCE "/tests/race/sample",
+                 1,
+                 "facet eval: test_stop.json.state: holds results of other policies or of another "
+                 "study; remove it to begin anew\n");
+    must_run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+             "--step-study --seeds 1 --json test_stop.json " SAMPLE);
+    char *straight, *resumed;
+    size_t size;
+    assert_ok(file_read(&straight, &size, "test_eval.json"));
+    assert_ok(file_read(&resumed, &size, "test_stop.json"));
+    assert_string_equal(resumed, straight);
+    free(straight);
+    free(resumed);
+    unlink("test_eval.json");
+    unlink("test_stop.json");
+}
+
 static void what_cannot_be_compared_is_refused(void **state)
 {
     (void)state;
@@ -127,6 +211,8 @@ static void what_cannot_be_compared_is_refused(void **state)
                  "'factored'\n");
     assert_fails("eval no-such.safetensors " SAMPLE, 1,
                  "facet eval: no-such.safetensors: cannot open: No such file or directory\n");
+    assert_fails("eval test_eval_b.safetensors --step-study " SAMPLE, 1,
+                 "facet eval: --step-study: expected a factored policy, found none\n");
     Run result = run("eval test_eval_f.safetensors --steps 101 " SAMPLE);
     assert_int_equal(result.code, 1);
     assert_non_null(strstr(result.err, "100"));
@@ -137,6 +223,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_has_its_rows),
         cmocka_unit_test(the_sweep_has_the_papers_steps),
+        cmocka_unit_test(the_step_study_has_every_curve),
+        cmocka_unit_test(a_step_study_goes_on_where_it_stopped),
         cmocka_unit_test(what_cannot_be_compared_is_refused),
     };
     return cmocka_run_group_tests(tests, train_policies, remove_policies);

@@ -72,6 +72,37 @@ static void fly_writes_results_and_totals(void **state)
     json_free(document);
 }
 
+static void fly_samples_a_flight_a_seed(void **state)
+{
+    (void)state;
+    Run result = run("fly --expert --gusts 1 --samples 3 " SAMPLE "--json test_fly.json --seed 5");
+    assert_string_equal(result.err, "");
+    assert_fits(result.out);
+    assert_non_null(strstr(result.out, "3 flights a task"));
+    Run alone = run("fly --expert --gusts 1 " SAMPLE "--json test_alone.json --seed 6");
+    assert_int_equal(alone.code, 0);
+    Json *document = read_output("test_fly.json"), *single = read_output("test_alone.json");
+    JsonRef root = json_root(document, "json"), other = json_root(single, "json");
+    JsonRef flights, flight, tasks, task;
+    assert_ok(json_member(&flights, &root, "tasks"));
+    assert_ok(json_member(&tasks, &other, "tasks"));
+    int count, all;
+    assert_ok(json_length(&count, &tasks));
+    assert_ok(json_length(&all, &flights));
+    assert_int_equal(all, 3 * count);
+    for (int i = 0; i < count; i++) { // the second seed's
+        assert_ok(json_element(&flight, &flights, count + i));
+        assert_ok(json_element(&task, &tasks, i));
+        assert_near(number_at(&flight, "seed"), 6.0, 0.0);
+        assert_near(number_at(&flight, "duration"), number_at(&task, "duration"), 0.0);
+        assert_near(number_at(&flight, "error_m"), number_at(&task, "error_m"), 0.0);
+    }
+    json_free(document);
+    json_free(single);
+    assert_fails("fly --expert --samples 2 --verify " SAMPLE, 2,
+                 "facet fly: expected --samples or --verify, found both\n");
+}
+
 static void fly_verifies_and_shows_the_raw_flight_too(void **state)
 {
     (void)state;
@@ -222,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds_writes_every_task),
+        cmocka_unit_test(fly_samples_a_flight_a_seed),
         cmocka_unit_test(fly_writes_results_and_totals),
         cmocka_unit_test(fly_verifies_and_shows_the_raw_flight_too),
         cmocka_unit_test(race_does_the_same_for_all_tasks),

@@ -136,7 +136,7 @@ static void a_pilot_changes_states_and_not_labels(void **state)
     (void)state;
     FacetRace *race = open_study(2);
     FacetDemoOptions options = few();
-    FacetPlanner pilot = {"aside", plan_aside, NULL};
+    FacetPlanner pilot = {.name = "aside", .plan = plan_aside};
     FacetDataset *alone, *piloted;
     write_and_read(&alone, race, &options);
     options.pilot = &pilot;

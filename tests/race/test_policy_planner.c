@@ -67,6 +67,16 @@ static void plans_are_the_policys_samples(void **state)
             assert_ok(planner.plan(chunk, race, tasks[i], seed, planner.context));
             assert_plan(chunk, actions);
         }
+    // All at once, some of them prepared: the same plans.
+    FacetCourseTask again[8];
+    uint64_t mixed[8];
+    FacetKeypoint all[8 * FACET_CHUNK_KEYPOINTS], chunk[FACET_CHUNK_KEYPOINTS];
+    for (int i = 0; i < 8; i++) again[i] = tasks[i % count], mixed[i] = (uint64_t)(3 + i % 5);
+    assert_ok(planner.plan_all(all, race, again, mixed, 8, planner.context, NULL));
+    for (int i = 0; i < 8; i++) {
+        assert_ok(planner.plan(chunk, race, again[i], mixed[i], planner.context));
+        assert_memory_equal(chunk, all + i * FACET_CHUNK_KEYPOINTS, sizeof chunk);
+    }
     FacetRaceResult results[4];
     assert_ok(facet_race_fly_all(results, race, &planner, tasks, count, 3, 0.0, NULL));
     assert_true(isfinite(results[0].speed_generated));

@@ -76,7 +76,8 @@ static void a_plan_beside_the_path_shows_in_the_result(void **state)
 {
     (void)state;
     double aside = 0.5;
-    FacetPlanner expert = facet_race_expert(), beside = {"beside", plan_beside, &aside};
+    FacetPlanner expert = facet_race_expert();
+    FacetPlanner beside = {.name = "beside", .plan = plan_beside, .context = &aside};
     FacetCourseTask small = task_named("straight/small"), large = task_named("straight/large");
     FacetRaceResult result;
     assert_ok(facet_race_fly(&result, race, &expert, small, 1, 0.0));
@@ -136,7 +137,7 @@ static void a_result_has_its_plan_and_its_record(void **state)
 static void a_planner_that_fails_says_so(void **state)
 {
     (void)state;
-    FacetPlanner nothing = {"nothing", plan_nothing, NULL};
+    FacetPlanner nothing = {.name = "nothing", .plan = plan_nothing};
     FacetCourseTask tasks[2] = {task_named("straight/small"), task_named("straight/large")};
     FacetRaceResult results[2];
     assert_refused(facet_race_fly_all(results, race, &nothing, tasks, 2, 1, 0.0, NULL),
@@ -146,7 +147,7 @@ static void a_planner_that_fails_says_so(void **state)
 static void a_plan_that_is_not_a_number_is_a_crash(void **state)
 {
     (void)state;
-    FacetPlanner broken = {"broken", plan_nan, NULL};
+    FacetPlanner broken = {.name = "broken", .plan = plan_nan};
     FacetRaceResult result;
     assert_ok(facet_race_fly(&result, race, &broken, task_named("straight/small"), 1, 0.0));
     assert_int_equal(result.flight.end, FACET_FLIGHT_CRASHED);

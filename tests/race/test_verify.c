@@ -219,6 +219,42 @@ static void flights_and_planner_agree(void **state)
     assert_true(slowed > 0);
 }
 
+static FacetStatus plan_all_by_luck(FacetKeypoint *chunks, const FacetRace *study,
+                                    const FacetCourseTask *tasks, const uint64_t *seeds, int count,
+                                    void *context, const FacetProgress *progress)
+{
+    (void)progress;
+    for (int i = 0; i < count; i++)
+        TRY(plan_by_luck(chunks + i * FACET_CHUNK_KEYPOINTS, study, tasks[i], seeds[i], NULL));
+    (*(int *)context)++;
+    return status_ok();
+}
+
+// A round plans what is not settled in one call.
+static void plans_made_together_are_verified_the_same(void **state)
+{
+    (void)state;
+    FacetCourseTask tasks[4];
+    FacetRaceResult raw[4], verified[4], raw_alone[4], verified_alone[4];
+    FacetVerifyReport reports[4], alone[4];
+    FacetVerifyOptions options = facet_verify_defaults();
+    int count = facet_race_feasible_tasks(tasks, race), calls = 0;
+    FacetPlanner single = {.name = "lucky", .plan = plan_by_luck}, lucky = single;
+    lucky.plan_all = plan_all_by_luck;
+    lucky.context = &calls;
+    assert_ok(facet_race_fly_verified(raw_alone, verified_alone, alone, race, &single, &options,
+                                      tasks, count, 10, 0.3, NULL));
+    assert_ok(facet_race_fly_verified(raw, verified, reports, race, &lucky, &options, tasks, count,
+                                      10, 0.3, NULL));
+    assert_in_range(calls, 3, options.tries);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(reports[i].tries, alone[i].tries);
+        assert_memory_equal(reports[i].plan, alone[i].plan, sizeof reports[i].plan);
+        assert_near(raw[i].flight.duration, raw_alone[i].flight.duration, 0.0);
+        assert_near(verified[i].error, verified_alone[i].error, 0.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +264,7 @@ int main(void)
         cmocka_unit_test(plans_that_nothing_can_fly_and_wrong_options),
         cmocka_unit_test(where_slowing_does_not_cure_the_next_seeds_are_tried),
         cmocka_unit_test(flights_and_planner_agree),
+        cmocka_unit_test(plans_made_together_are_verified_the_same),
     };
     return cmocka_run_group_tests(tests, open_study, close_study);
 }

@@ -190,7 +190,7 @@ static void it_stands_beside_a_race(void **state)
         JsonRef root = json_root(document, "document");
         assert_int_equal(length_of(&root, "tasks"), 4);
         assert_int_equal(json_has(&root, "gate"), with);
-        assert_int_equal(length_of(&root, "sources"), 5 + with);
+        assert_int_equal(length_of(&root, "sources"), 6 + with);
         JsonRef tables, table;
         assert_ok(json_member(&tables, &root, "tables"));
         int count = 0;

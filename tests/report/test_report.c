@@ -233,6 +233,53 @@ static void certificates_stand_beside_the_papers(void **state)
     scratch_end(&scratch);
 }
 
+// Two curves with two numbers of steps and two seeds, and one of a method that there is not.
+static const char step_study[] =
+    "{\"command\":\"facet eval --step-study\",\"seeds\":2,\"curves\":["
+    "{\"method\":\"ours\",\"sampler\":\"ddim\",\"mode\":\"composed\",\"gates\":{\"all\":10,"
+    "\"held_out\":2,\"left_out\":0},\"steps\":[{\"steps\":1,\"passed\":[{\"all\":8,\"held_out\":1,"
+    "\"left_out\":0},{\"all\":9,\"held_out\":2,\"left_out\":0}],\"crashes\":1,\"spread_m\":0.25,"
+    "\"from_last_m\":0.5},{\"steps\":50,\"passed\":[{\"all\":10,\"held_out\":2,\"left_out\":0},"
+    "{\"all\":10,\"held_out\":2,\"left_out\":0}],\"crashes\":0,\"spread_m\":0.125,"
+    "\"from_last_m\":0}]},"
+    "{\"method\":\"factored\",\"sampler\":\"dpmpp\",\"mode\":\"joint\",\"gates\":{\"all\":10,"
+    "\"held_out\":2,\"left_out\":0},\"steps\":[{\"steps\":1,\"passed\":[{\"all\":3,\"held_out\":0,"
+    "\"left_out\":0}],\"crashes\":0,\"spread_m\":0.25,\"from_last_m\":null}]},"
+    "{\"method\":\"theirs\",\"sampler\":\"ddim\",\"mode\":\"composed\",\"steps\":[{}]}]}";
+
+static void the_step_study_is_a_table_and_a_figure(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const ReportSetup setup = {
+        .files = {[INPUT_STEPS] = scratch_write(&scratch, "steps.json", step_study)},
+        .no_defaults = true,
+        .version = "1.2.3",
+        .command = "facet report"};
+    Report *report;
+    assert_ok(report_open(&report, race, &setup));
+    Json *made = report_document(report), *document = read_again(made);
+    JsonRef table = entry_of(document, "tables", "step-study");
+    assert_int_equal(length_of(&table, "rows"), 3);
+    assert_text_in(&table, 0, "Method", "Factored, composed loss, composed");
+    assert_text_in(&table, 0, "Sampler", "DDIM");
+    assert_near(number_in(&table, 0, "N"), 1.0, 0.0);
+    assert_near(number_in(&table, 0, "All"), 8.5, 1e-12);
+    assert_text_in(&table, 0, "Range", "8–9");
+    assert_near(number_in(&table, 0, "Held out"), 1.5, 1e-12);
+    assert_near(number_in(&table, 0, "Spread (m)"), 0.25, 0.0);
+    assert_text_in(&table, 1, "Range, held out", "2–2");
+    assert_text_in(&table, 2, "Sampler", "DPM++");
+    assert_empty(&table, 2, "Distance (m)");
+    JsonRef figure = entry_of(document, "figures", "step-study");
+    assert_non_null(
+        strstr(chars_of(&figure, "svg"), "Ours, composed, DDIM, N = 1: 8.5 gates (8–9)"));
+    json_free(made);
+    json_free(document);
+    report_close(report);
+    scratch_end(&scratch);
+}
+
 // ---- Bad input ----------------------------------------------------------------------------------
 
 static void a_method_that_is_missing_is_left_out(void **state)
@@ -397,6 +444,7 @@ int main(void)
         cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(tables_have_the_numbers_of_the_file),
         cmocka_unit_test(certificates_stand_beside_the_papers),
+        cmocka_unit_test(the_step_study_is_a_table_and_a_figure),
         cmocka_unit_test(a_method_that_is_missing_is_left_out),
         cmocka_unit_test(numbers_that_are_none_become_null_with_a_message),
         cmocka_unit_test(a_file_that_is_not_json_is_one_line),

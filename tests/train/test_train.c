@@ -54,6 +54,29 @@ static void every_method_trains(void **state)
     }
 }
 
+static void a_composed_loss_makes_few_steps_the_default(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recipe;
+        double composed_weight;
+        int steps;
+    } cases[] = {{"default", 0.0, 50}, {"default", 1.0, 6}, {"paper", 1.0, 50}};
+    write_waves("waves.h5", WAVE_TASKS, false);
+    for (int i = 0; i < 3; i++) {
+        FacetTrainOptions options = tiny_training();
+        FacetTrainSummary summary;
+        FacetPolicy *policy;
+        options.epochs = 1;
+        options.recipe = cases[i].recipe;
+        options.composed_weight = cases[i].composed_weight;
+        assert_ok(train(&summary, "waves.h5", "policy", &options));
+        assert_ok(facet_policy_load(&policy, "policy"));
+        assert_int_equal(facet_policy_info(policy).default_steps, cases[i].steps);
+        facet_policy_destroy(policy);
+    }
+}
+
 // An epoch has every demo once, and no two epochs have the same order.
 static void an_epoch_has_every_demo_once(void **state)
 {
@@ -456,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(every_method_trains, scratch_clean),
+        cmocka_unit_test(a_composed_loss_makes_few_steps_the_default),
         cmocka_unit_test(an_epoch_has_every_demo_once),
         cmocka_unit_test_teardown(the_null_network_is_the_baseline, scratch_clean),
         cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, scratch_clean),

@@ -8,50 +8,82 @@
 #include <assert.h>
 #include <stdlib.h>
 
+// What stays the same over the steps of plans.
+typedef struct Run {
+    const SamplerPlan *plan;
+    Composition composition;
+    const int *z;
+    const Real *context;
+    int plans;
+} Run;
+
 struct Sampler {
     const ScoreNet *net;
     ScoreWork *work;
-    int plans;
+    int rows; // branches of all plans at once
     Real *memory;
-    Real *x, *out;         // [plans (1 + K)][T][D]
-    Real *p, *x0, *before; // [plans][T][D]
-    Real *t;               // [plans (1 + K)]
-    Real *context;         // [plans (1 + K)][context]
-    int *z;                // [plans (1 + K)][K]
+    Real *x, *out;    // [rows][T][D]
+    Real *p, *before; // [plans][T][D]
+
+    // The conditions that were computed at once: those of all branches at one time after another.
+    int conditions; // of which there is room for so many
+    Real *t;        // [conditions]
+    Real *context;  // [conditions][context]
+    int *z;         // [conditions][K]
+    Run run;        // of the last sampler_begin
+    int from, to;   // its steps that they belong to
 };
 
 static int plan_size(const ScoreNet *net) { return net->config.horizon * net->config.dim; }
 
-FacetStatus sampler_create(Sampler **out, const ScoreNet *net, int plans, int threads)
+static FacetStatus allocate(Sampler *s)
 {
-    assert(plans > 0);
+    size_t numbers = (size_t)s->rows * (size_t)plan_size(s->net);
+    size_t conditions = (size_t)s->conditions, width = (size_t)s->net->config.context;
+    s->memory = calloc(4 * numbers + conditions * (1 + width), sizeof *s->memory);
+    s->z = calloc(conditions * (size_t)(s->net->config.factors + 1), sizeof *s->z);
+    if (!s->memory || !s->z)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d rows at once", s->rows);
+    s->x = s->memory;
+    s->out = s->x + numbers;
+    s->p = s->out + numbers;
+    s->before = s->p + numbers;
+    s->t = s->before + numbers;
+    s->context = s->t + conditions;
+    return status_ok();
+}
+
+// A lane when there are no threads.
+static FacetStatus create(Sampler **out, const ScoreNet *net, int rows, int threads)
+{
+    assert(rows > 0);
     *out = NULL;
     Sampler *s = calloc(1, sizeof *s);
     if (!s) return status_fail(FACET_NO_MEMORY, "out of memory for the sampler");
     s->net = net;
-    s->plans = plans;
-    int factors = net->config.factors, branches = 1 + factors;
-    size_t size = (size_t)plan_size(net), rows = (size_t)plans * branches;
-    size_t width = (size_t)net->config.context;
-    s->memory =
-        calloc(2 * rows * size + 3 * (size_t)plans * size + rows * (1 + width), sizeof *s->memory);
-    s->z = calloc(rows * (size_t)(factors + 1), sizeof *s->z);
-    FacetStatus status = score_work_create(&s->work, net, (int)rows, threads);
-    if (status.ok && (!s->memory || !s->z))
-        status = status_fail(FACET_NO_MEMORY, "out of memory for %d plans at once", plans);
+    s->rows = rows;
+    s->conditions = score_conditions(rows, false);
+    FacetStatus status = allocate(s);
+    if (status.ok)
+        status = threads ? score_work_create(&s->work, net, rows, threads)
+                         : score_lane_create(&s->work, net, rows);
     if (!status.ok) {
         sampler_free(s);
         return status;
     }
-    s->x = s->memory;
-    s->out = s->x + rows * size;
-    s->p = s->out + rows * size;
-    s->x0 = s->p + (size_t)plans * size;
-    s->before = s->x0 + (size_t)plans * size;
-    s->t = s->before + (size_t)plans * size;
-    s->context = s->t + rows;
     *out = s;
     return status_ok();
+}
+
+FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans, int threads)
+{
+    assert(threads > 0);
+    return create(sampler, net, plans * (1 + net->config.factors), threads);
+}
+
+FacetStatus sampler_lane_create(Sampler **lane, const ScoreNet *net, int rows)
+{
+    return create(lane, net, rows, 0);
 }
 
 void sampler_free(Sampler *sampler)
@@ -84,38 +116,91 @@ void compose_scores(Real *out, const Real *branches, const double *weights, int 
     }
 }
 
+static int run_branches(const Sampler *s, const Run *run)
+{
+    return run->composition == COMPOSE_JOINT ? 1 : 1 + s->net->config.factors;
+}
+
+// The condition of branch `row` of a run at time t, as number `at` of those computed at once.
+static void lay_condition(Sampler *s, const Run *run, int at, int row, int t)
+{
+    int factors = s->net->config.factors, branches = run_branches(s, run);
+    int plan = row / branches, branch = row % branches;
+    size_t width = (size_t)s->net->config.context;
+    s->t[at] = (Real)t;
+    if (width)
+        memcpy(s->context + (size_t)at * width, run->context + (size_t)plan * width,
+               width * sizeof *s->context);
+    for (int k = 0; k < factors; k++) {
+        bool shown = branches == 1 || branch == 1 + k;
+        s->z[at * factors + k] = shown ? run->z[plan * factors + k] : EMBEDDING_NULL;
+    }
+}
+
+// The prediction of the first `plans` of a run, whose conditions begin at number `first`.
+static void predict_under(Real *p, Sampler *s, const Real *x, const Run *run, int first,
+                          const double *weights, int plans, FacetPool *pool)
+{
+    int branches = run_branches(s, run), size = plan_size(s->net);
+    if (branches == 1) {
+        score_forward_under(p, s->work, x, first, plans, pool);
+        return;
+    }
+    for (int r = 0; r < plans * branches; r++)
+        memcpy(s->x + (size_t)r * size, x + (size_t)(r / branches) * size,
+               (size_t)size * sizeof *x);
+    score_forward_under(s->out, s->work, s->x, first, plans * branches, pool);
+    compose_scores(p, s->out, weights, branches - 1, plans, size);
+}
+
 void sampler_predict(Real *p, Sampler *s, const Real *x, int t, Composition composition,
                      const double *weights, const int *z, const Real *context, int plans,
                      FacetPool *pool)
 {
-    assert(plans > 0 && plans <= s->plans);
-    int factors = s->net->config.factors, size = plan_size(s->net);
-    size_t width = (size_t)s->net->config.context;
-    int branches = composition == COMPOSE_JOINT ? 1 : 1 + factors;
-    for (int r = 0; r < plans * branches; r++) {
-        int plan = r / branches, branch = r % branches;
-        s->t[r] = (Real)t;
-        memcpy(s->x + (size_t)r * size, x + (size_t)plan * size, (size_t)size * sizeof *x);
-        if (width)
-            memcpy(s->context + (size_t)r * width, context + (size_t)plan * width,
-                   width * sizeof *context);
-        for (int k = 0; k < factors; k++) {
-            bool shown = composition == COMPOSE_JOINT || branch == 1 + k;
-            s->z[r * factors + k] = shown ? z[plan * factors + k] : EMBEDDING_NULL;
-        }
-    }
-    if (branches == 1) {
-        score_forward(p, s->work, s->x, s->t, s->z, s->context, plans, pool);
-        return;
-    }
-    score_forward(s->out, s->work, s->x, s->t, s->z, s->context, plans * branches, pool);
-    compose_scores(p, s->out, weights, factors, plans, size);
+    const Run run = {NULL, composition, z, context, plans};
+    int rows = plans * run_branches(s, &run);
+    assert(plans > 0 && rows <= s->rows);
+    s->from = s->to = 0;
+    for (int row = 0; row < rows; row++) lay_condition(s, &run, row, row, t);
+    score_condition(s->work, s->t, s->z, s->context, rows, pool);
+    predict_under(p, s, x, &run, 0, weights, plans, pool);
+}
+
+void sampler_begin(Sampler *s, const SamplerPlan *plan, Composition composition, const int *z,
+                   const Real *context, int plans)
+{
+    s->run = (Run){plan, composition, z, context, plans};
+    s->from = s->to = 0;
+    assert(plans > 0 && plans * run_branches(s, &s->run) <= s->rows);
+}
+
+// The conditions of the run from step `index` on, for as many steps as there is room.
+static void look_ahead(Sampler *s, int index, int rows, FacetPool *pool)
+{
+    int steps = s->run.plan->config.steps - index, room = s->conditions / rows;
+    if (steps > room) steps = room;
+    for (int i = 0; i < steps * rows; i++)
+        lay_condition(s, &s->run, i, i % rows, s->run.plan->step[index + i / rows].t);
+    score_condition(s->work, s->t, s->z, s->context, steps * rows, pool);
+    s->from = index;
+    s->to = index + steps;
+}
+
+void sampler_step(Real *p, Sampler *s, const Real *x, int index, const double *weights, int plans,
+                  FacetPool *pool)
+{
+    int rows = s->run.plans * run_branches(s, &s->run);
+    assert(plans > 0 && plans <= s->run.plans);
+    if (index < s->from || index >= s->to) look_ahead(s, index, rows, pool);
+    predict_under(p, s, x, &s->run, (index - s->from) * rows, weights, plans, pool);
 }
 
 void sampler_load(Sampler *sampler, const Real *params, FacetPool *pool)
 {
     score_load(sampler->work, params, pool);
 }
+
+void sampler_share(Sampler *lane, const Sampler *with) { score_share(lane->work, with->work); }
 
 const ScoreWork *sampler_work(const Sampler *sampler) { return sampler->work; }
 
@@ -144,9 +229,10 @@ FacetStatus sampler_run(Real *x, Real *path, Sampler *s, const SamplerPlan *plan
                         const Real *context, int plans, FacetPool *pool)
 {
     size_t size = (size_t)plans * plan_size(s->net);
+    sampler_begin(s, plan, composition, z, context, plans);
     for (int i = 0; i < plan->config.steps; i++) {
         if (path) memcpy(path + (size_t)i * size, x, size * sizeof *x);
-        sampler_predict(s->p, s, x, plan->step[i].t, composition, weights, z, context, plans, pool);
+        sampler_step(s->p, s, x, i, weights, plans, pool);
         TRY(sampler_advance(x, s->before, s->p, plan, i, size));
     }
     if (path) memcpy(path + (size_t)plan->config.steps * size, x, size * sizeof *x);

@@ -54,16 +54,20 @@ typedef struct SamplerPlan {
 // The coefficients of every step. Refuses more steps than the schedule has, and a negative clip.
 FacetStatus sampler_plan(SamplerPlan *plan, const NoiseSchedule *schedule, SamplerConfig config);
 
-#define Sampler         REAL_NAME(Sampler)
-#define sampler_create  REAL_NAME(sampler_create)
-#define sampler_free    REAL_NAME(sampler_free)
-#define sampler_noise   REAL_NAME(sampler_noise)
-#define sampler_load    REAL_NAME(sampler_load)
-#define sampler_work    REAL_NAME(sampler_work)
-#define compose_scores  REAL_NAME(compose_scores)
-#define sampler_predict REAL_NAME(sampler_predict)
-#define sampler_advance REAL_NAME(sampler_advance)
-#define sampler_run     REAL_NAME(sampler_run)
+#define Sampler             REAL_NAME(Sampler)
+#define sampler_create      REAL_NAME(sampler_create)
+#define sampler_free        REAL_NAME(sampler_free)
+#define sampler_lane_create REAL_NAME(sampler_lane_create)
+#define sampler_share       REAL_NAME(sampler_share)
+#define sampler_noise       REAL_NAME(sampler_noise)
+#define sampler_load        REAL_NAME(sampler_load)
+#define sampler_work        REAL_NAME(sampler_work)
+#define compose_scores      REAL_NAME(compose_scores)
+#define sampler_predict     REAL_NAME(sampler_predict)
+#define sampler_begin       REAL_NAME(sampler_begin)
+#define sampler_step        REAL_NAME(sampler_step)
+#define sampler_advance     REAL_NAME(sampler_advance)
+#define sampler_run         REAL_NAME(sampler_run)
 
 typedef struct Sampler Sampler;
 
@@ -71,6 +75,11 @@ typedef struct Sampler Sampler;
 // outlive it.
 FacetStatus sampler_create(Sampler **sampler, const ScoreNet *net, int plans, int threads);
 void sampler_free(Sampler *sampler);
+
+// A sampler for one thread of many that sample side by side, for up to `rows` branches at once: it
+// computes with the weights of a loaded sampler (score_share).
+FacetStatus sampler_lane_create(Sampler **lane, const ScoreNet *net, int rows);
+void sampler_share(Sampler *lane, const Sampler *with);
 
 // The starting noise of sample `number`: the same for the same seed.
 void sampler_noise(Real *x, uint64_t seed, uint64_t number, int size);
@@ -89,6 +98,14 @@ void sampler_load(Sampler *sampler, const Real *params, FacetPool *pool);
 void sampler_predict(Real *p, Sampler *sampler, const Real *x, int t, Composition composition,
                      const double *weights, const int *z, const Real *context, int plans,
                      FacetPool *pool);
+
+// The same, step by step for the plans of one run: begin says what stays the same, and keeps the
+// pointers; step number `index`, in order, predicts for the first `plans` of them. The conditions
+// of several steps are computed at once.
+void sampler_begin(Sampler *sampler, const SamplerPlan *plan, Composition composition, const int *z,
+                   const Real *context, int plans);
+void sampler_step(Real *p, Sampler *sampler, const Real *x, int index, const double *weights,
+                  int plans, FacetPool *pool);
 
 // The activations of the last prediction, for tangents: its row i (1 + K) + b is branch b of plan i
 // when composed, and row i is plan i when joint.

@@ -27,15 +27,15 @@ static void affine(Real *y, int stride, const Real *x, const Real *packed, const
 
 // The context's place in the condition's input: the context as it is, or what the embeddings, which
 // are there already, select of it.
-static void place_context(ScoreWork *w)
+static void place_context(ScoreWork *w, int rows)
 {
     const ScoreNetConfig *c = &w->net->config;
     int width = score_cond_in(c), embeds = score_embed_width(c), size = c->context;
     bool selects = score_selects(c);
     if (selects)
-        gemm_packed(w->select, size, w->cond_in + c->time_width, width, w->pack_select, w->rows,
-                    size, embeds, false);
-    for (int r = 0; r < w->rows; r++) {
+        gemm_packed(w->select, size, w->cond_in + c->time_width, width, w->pack_select, rows, size,
+                    embeds, false);
+    for (int r = 0; r < rows; r++) {
         const Real *restrict context = w->context + (size_t)r * size;
         Real *restrict place = w->cond_in + (size_t)r * width + score_context_at(c);
         memcpy(place, context, (size_t)size * sizeof *place);
@@ -48,18 +48,18 @@ static void place_context(ScoreWork *w)
     }
 }
 
-static void condition(ScoreWork *w, const Real *t)
+static void condition(ScoreWork *w, const Real *t, int rows)
 {
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
     const Real *params = w->params;
-    int width = score_cond_in(c), rows = w->rows;
+    int width = score_cond_in(c);
     size_t size = (size_t)rows * c->cond;
     time_embedding(w->cond_in, width, t, rows, c->time_width, false);
     for (int i = 0; i < c->factors; i++)
         embedding_forward(w->cond_in + c->time_width + i * c->embed, width, params + net->embed[i],
                           w->z + i, c->factors, rows, c->values[i], c->embed);
-    if (c->context) place_context(w);
+    if (c->context) place_context(w, rows);
     affine(w->cond1, c->cond, w->cond_in, w->pack_cond1, params + net->cond1_bias, rows, width,
            c->cond);
     mish_forward(w->cond1_act, w->cond1, size);
@@ -68,15 +68,21 @@ static void condition(ScoreWork *w, const Real *t)
     mish_forward(w->cond2_act, w->cond2, size);
 }
 
+typedef struct Film {
+    ScoreWork *work;
+    int rows;
+} Film;
+
 // The FiLM of one block for all rows: a slice of the columns of one linear layer.
 static void film_task(void *context, int block, int worker)
 {
     (void)worker;
-    ScoreWork *w = context;
+    const Film *film = context;
+    ScoreWork *w = film->work;
     const ScoreNetConfig *c = &w->net->config;
     int width = 2 * c->channels, stride = c->blocks * width;
-    affine(w->film + (size_t)block * width, stride, w->cond2_act, w->pack_film[block],
-           w->params + w->net->film_bias + (size_t)block * width, w->rows, c->cond, width);
+    affine(w->films + (size_t)block * width, stride, w->cond2_act, w->pack_film[block],
+           w->params + w->net->film_bias + (size_t)block * width, film->rows, c->cond, width);
 }
 
 // ---- Stages -------------------------------------------------------------------------------------
@@ -329,23 +335,37 @@ static void forward_shared(Forward *pass, FacetPool *pool)
 
 // ---- The pass -----------------------------------------------------------------------------------
 
-void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
-                   const Real *context, int rows, FacetPool *pool)
+void score_condition(ScoreWork *work, const Real *t, const int *z, const Real *context, int rows,
+                     FacetPool *pool)
 {
-    int threads = facet_pool_threads(pool);
-    assert(rows > 0 && rows <= work->capacity);
-    assert(threads <= work->threads);
+    assert(rows > 0 && rows <= work->conditions);
     assert(work->params && "score_load comes first");
-    const ScoreNetConfig *c = &work->net->config;
-    assert((context || !c->context) && "the network has a context");
-    work->rows = rows;
+    assert((context || !work->net->config.context) && "the network has a context");
     work->z = z;
     work->context = context;
-    condition(work, t);
-    pool_for(pool, c->blocks, film_task, work);
+    condition(work, t, rows);
+    pool_for(pool, work->net->config.blocks, film_task, &(Film){work, rows});
+}
+
+void score_forward_under(Real *out, ScoreWork *work, const Real *x, int first, int rows,
+                         FacetPool *pool)
+{
+    int threads = facet_pool_threads(pool);
+    assert(rows > 0 && rows <= work->capacity && first + rows <= work->conditions);
+    assert(threads <= work->threads);
+    const ScoreNetConfig *c = &work->net->config;
+    work->rows = rows;
+    work->film = work->films + (size_t)first * c->blocks * 2 * c->channels;
     Forward pass = {.work = work, .x = x, .out = out};
     if (work->trains || threads == 1 || rows >= PIECE * threads || rows > work_shared_rows(work))
         forward_pieces(&pass, pool);
     else
         forward_shared(&pass, pool);
+}
+
+void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
+                   const Real *context, int rows, FacetPool *pool)
+{
+    score_condition(work, t, z, context, rows, pool);
+    score_forward_under(out, work, x, 0, rows, pool);
 }

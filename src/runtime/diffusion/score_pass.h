@@ -13,12 +13,25 @@
 #define score_work_create       REAL_NAME(score_work_create)
 #define score_work_create_train REAL_NAME(score_work_create_train)
 #define score_work_free         REAL_NAME(score_work_free)
+#define score_lane_create       REAL_NAME(score_lane_create)
+#define score_share             REAL_NAME(score_share)
 #define score_load              REAL_NAME(score_load)
 #define score_limit             REAL_NAME(score_limit)
+#define score_condition         REAL_NAME(score_condition)
+#define score_forward_under     REAL_NAME(score_forward_under)
 #define score_forward           REAL_NAME(score_forward)
 
 // Rows that a training pass takes through the whole network as one piece of work.
 enum { SCORE_SHARD = 4 };
+
+// Conditions that a workspace computes at once, at least. FiLM has a quarter of the weights: the
+// steps of one plan, which know their times beforehand, read them once for many steps.
+enum { SCORE_CONDITIONS = 64 };
+
+static inline int score_conditions(int rows, bool trains)
+{
+    return trains || rows > SCORE_CONDITIONS ? rows : SCORE_CONDITIONS;
+}
 
 typedef struct ScoreWork ScoreWork;
 
@@ -36,9 +49,24 @@ void score_load(ScoreWork *work, const Real *params, FacetPool *pool);
 // others stay as they are, for another rank that computes them.
 void score_limit(ScoreWork *work, int first, int last);
 
-// out [rows][T][D] from x [rows][T][D], diffusion times t [rows], factor values z [rows][K] and
-// context [rows][context], NULL for a network without. The workspace keeps the activations for the
-// backward pass or the tangent, and the pointers z and context, which the backward pass reads.
+// A small workspace for one thread of many that evaluate side by side. It keeps no activations, and
+// computes with the weights of a loaded workspace of the same network, which must outlive it; it
+// may be given those of another at any time.
+FacetStatus score_lane_create(ScoreWork **lane, const ScoreNet *net, int rows);
+void score_share(ScoreWork *lane, const ScoreWork *with);
+
+// What the network makes of `rows` conditions: diffusion times t [rows], factor values z [rows][K]
+// and context [rows][context], NULL for a network without. At most score_conditions(...) at once.
+// The workspace keeps the pointers z and context, which the backward pass reads.
+void score_condition(ScoreWork *work, const Real *t, const int *z, const Real *context, int rows,
+                     FacetPool *pool);
+
+// out [rows][T][D] from x [rows][T][D] under the conditions from `first` on. The workspace keeps
+// the activations for the backward pass or the tangent.
+void score_forward_under(Real *out, ScoreWork *work, const Real *x, int first, int rows,
+                         FacetPool *pool);
+
+// Both, for rows that have a condition each.
 void score_forward(Real *out, ScoreWork *work, const Real *x, const Real *t, const int *z,
                    const Real *context, int rows, FacetPool *pool);
 

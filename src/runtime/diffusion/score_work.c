@@ -52,31 +52,42 @@ static void lay_out_gradients(ScoreWork *w, Real *base, size_t *used, int seq)
     w->scratch_size = larger(w->scratch_size, winograd_gradient_scratch(c->channels, c->channels));
 }
 
+// A lane uses the same few buffers for all blocks: what is read again is still in the cache.
+static void lay_out_activations(ScoreWork *w, Real *base, size_t *used, size_t seq)
+{
+    const ScoreNetConfig *c = &w->net->config;
+    size_t size = seq * (size_t)c->channels;
+    for (int l = 0; l <= c->blocks; l++)
+        w->stream[l] = w->lane && l > 1 ? w->stream[l - 2] : carve(base, used, size);
+    for (int l = 0; l < c->blocks; l++)
+        w->mid[l] = w->lane && l > 0 ? w->mid[0] : carve(base, used, size);
+    for (int i = 0; i < 2 * c->blocks; i++)
+        w->hat[i] = w->lane && i > 0 ? w->hat[0] : carve(base, used, size);
+    w->head_hat = w->lane ? w->hat[0] : carve(base, used, size);
+    w->head = w->lane ? w->mid[0] : carve(base, used, size);
+}
+
 // Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
 static size_t lay_out(ScoreWork *w, Real *base)
 {
     const ScoreNetConfig *c = &w->net->config;
-    size_t rows = (size_t)w->capacity, used = 0, seq = (size_t)w->shards * work_block(w);
+    size_t conditions = (size_t)w->conditions, used = 0, seq = (size_t)w->shards * work_block(w);
     size_t steps = (size_t)w->shards * w->shard * c->horizon;
-    size_t film = (size_t)c->blocks * 2 * c->channels, channels = (size_t)c->channels;
+    size_t film = (size_t)c->blocks * 2 * c->channels;
     size_t dim = (size_t)c->dim, cond = (size_t)c->cond, cond_in = (size_t)score_cond_in(c);
-    size_t selected = score_selects(c) ? rows * (size_t)c->context : 0;
-    lay_out_packed(w, base, &used);
+    size_t selected = score_selects(c) ? conditions * (size_t)c->context : 0;
+    if (!w->lane) lay_out_packed(w, base, &used);
     w->select = carve(base, &used, selected);
-    w->cond_in = carve(base, &used, rows * cond_in);
-    w->cond1 = carve(base, &used, rows * cond);
-    w->cond1_act = carve(base, &used, rows * cond);
-    w->cond2 = carve(base, &used, rows * cond);
-    w->cond2_act = carve(base, &used, rows * cond);
-    w->film = carve(base, &used, rows * film);
+    w->cond_in = carve(base, &used, conditions * cond_in);
+    w->cond1 = carve(base, &used, conditions * cond);
+    w->cond1_act = carve(base, &used, conditions * cond);
+    w->cond2 = carve(base, &used, conditions * cond);
+    w->cond2_act = carve(base, &used, conditions * cond);
+    w->films = carve(base, &used, conditions * film);
     w->x = carve(base, &used, seq * dim);
     w->out = carve(base, &used, seq * dim);
-    for (int l = 0; l <= c->blocks; l++) w->stream[l] = carve(base, &used, seq * channels);
-    for (int l = 0; l < c->blocks; l++) w->mid[l] = carve(base, &used, seq * channels);
-    for (int i = 0; i < 2 * c->blocks; i++) w->hat[i] = carve(base, &used, seq * channels);
+    lay_out_activations(w, base, &used, seq);
     for (int i = 0; i <= 2 * c->blocks; i++) w->rstd[i] = carve(base, &used, steps);
-    w->head_hat = carve(base, &used, seq * channels);
-    w->head = carve(base, &used, seq * channels);
     // A group of tiles, or one sample where that has more.
     int tiles = winograd_tiles(c->horizon);
     w->scratch_size = 2 * WINOGRAD_POINTS *
@@ -86,9 +97,16 @@ static size_t lay_out(ScoreWork *w, Real *base)
     return used;
 }
 
-static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int threads, bool trains)
+typedef enum Purpose {
+    TO_EVALUATE,
+    TO_TRAIN,
+    TO_SHARE, // a lane
+} Purpose;
+
+static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int threads,
+                          Purpose purpose)
 {
-    int shard = trains ? SCORE_SHARD : rows;
+    int shard = purpose == TO_TRAIN ? SCORE_SHARD : rows;
     assert(rows > 0 && threads > 0);
     *out = NULL;
     ScoreWork *w = calloc(1, sizeof *w);
@@ -97,8 +115,10 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int th
     w->capacity = rows;
     w->shard = shard;
     w->shards = (rows + shard - 1) / shard;
+    w->conditions = score_conditions(rows, purpose == TO_TRAIN);
     w->threads = threads;
-    w->trains = trains;
+    w->trains = purpose == TO_TRAIN;
+    w->lane = purpose == TO_SHARE;
     w->last = w->shards;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -115,12 +135,17 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int th
 
 FacetStatus score_work_create(ScoreWork **work, const ScoreNet *net, int rows, int threads)
 {
-    return create(work, net, rows, threads, false);
+    return create(work, net, rows, threads, TO_EVALUATE);
 }
 
 FacetStatus score_work_create_train(ScoreWork **work, const ScoreNet *net, int rows, int threads)
 {
-    return create(work, net, rows, threads, true);
+    return create(work, net, rows, threads, TO_TRAIN);
+}
+
+FacetStatus score_lane_create(ScoreWork **work, const ScoreNet *net, int rows)
+{
+    return create(work, net, rows, 1, TO_SHARE);
 }
 
 void score_work_free(ScoreWork *work)
@@ -190,4 +215,17 @@ void score_pack_part(ScoreWork *work, int unit, bool backward, int part)
         winograd_pack_backward_panel(work->pack[unit], weight, part, channels, channels);
     else
         winograd_pack_panel(work->pack[unit], weight, part, channels, channels);
+}
+
+void score_share(ScoreWork *lane, const ScoreWork *with)
+{
+    assert(lane->lane && lane->net == with->net && with->params);
+    lane->params = with->params;
+    lane->pack_select = with->pack_select;
+    lane->pack_cond1 = with->pack_cond1;
+    lane->pack_cond2 = with->pack_cond2;
+    lane->pack_in = with->pack_in;
+    lane->pack_out = with->pack_out;
+    memcpy(lane->pack, with->pack, sizeof lane->pack);
+    memcpy(lane->pack_film, with->pack_film, sizeof lane->pack_film);
 }

@@ -13,12 +13,14 @@
 struct ScoreWork {
     const ScoreNet *net;
     int capacity, shard, shards; // rows, rows a shard, shards at capacity
+    int conditions;              // rows whose FiLM is computed at once
     int threads;                 // of the largest pool
     bool trains;
+    bool lane;           // keeps nothing of a pass, and has the packed weights of another
     int first, last;     // shards that are computed; `last` may lie behind those in use
     int rows;            // of the last forward pass
-    const int *z;        // its factor values, owned by the caller
-    const Real *context; // its context, owned by the caller
+    const int *z;        // the conditions' factor values, owned by the caller
+    const Real *context; // the conditions' context, owned by the caller
     const Real *params;  // owned by the caller
     Real *memory;
 
@@ -29,10 +31,12 @@ struct ScoreWork {
     Real *pack_in, *pack_out, *pack[2 * SCORE_BLOCKS_MAX];
     Real *pack_film[SCORE_BLOCKS_MAX];
 
-    // [rows][context]: what the context is multiplied by, of a network that selects.
+    // [conditions][context]: what the context is multiplied by, of a network that selects.
     Real *select;
-    // Condition, [rows][...]: input, layer 1 before and after Mish, layer 2 before and after, FiLM.
-    Real *cond_in, *cond1, *cond1_act, *cond2, *cond2_act, *film;
+    // Condition, [conditions][...]: input, layer 1 before and after Mish, layer 2 before and after,
+    // FiLM, and where that of the last forward pass begins.
+    Real *cond_in, *cond1, *cond1_act, *cond2, *cond2_act, *films;
+    const Real *film;
     // Sequences: x and the output (seq of D), the stream before block l and after the last one,
     // normalised convolutions and the input of each block's second one (seq of C).
     Real *x, *out, *stream[SCORE_BLOCKS_MAX + 1];

@@ -1,4 +1,5 @@
 // The encoder's workspace: its memory, and the packed weights (see encoder/encoder.h).
+#include "base/memory.h"
 #include "encoder/parts.h"
 #include "math/gemm_packed.h"
 
@@ -16,7 +17,15 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t slots(const EncoderWork *w, bool kept)
 {
-    return (size_t)(kept ? w->capacity : w->threads);
+    return (size_t)(kept ? w->capacity : w->threads * w->group);
+}
+
+static size_t packed_size(const EncoderUnit *unit, bool backward)
+{
+    Conv2d c = unit->conv;
+    if (!unit_takes_winograd(unit)) return conv2d_packed_size(c, backward);
+    return backward ? winograd_image_packed_size(c.out, c.in)
+                    : winograd_image_packed_size(c.in, c.out);
 }
 
 static void lay_out_packed(EncoderWork *w, Real *base, size_t *used)
@@ -24,11 +33,10 @@ static void lay_out_packed(EncoderWork *w, Real *base, size_t *used)
     const Encoder *e = w->encoder;
     for (int i = 0; i < e->unit_count; i++) {
         const EncoderUnit *unit = &e->units[i];
-        w->pack[i] = carve(base, used, conv2d_packed_size(unit->conv, false));
+        w->pack[i] = carve(base, used, packed_size(unit, false));
         if (i > 0 && work_keeps(w, unit->level))
-            w->pack_back[i] = carve(base, used, conv2d_packed_size(unit->conv, true));
+            w->pack_back[i] = carve(base, used, packed_size(unit, true));
     }
-    w->pack_head = carve(base, used, gemm_packed_size(e->config.features, encoder_pooled_width(e)));
 }
 
 // The results of convolutions that are not kept take turns in two buffers: a skip's must last while
@@ -63,6 +71,37 @@ static void lay_out_units(EncoderWork *w, Real *base, size_t *used)
     }
 }
 
+static void lay_out_head(EncoderWork *w, Real *base, size_t *used)
+{
+    const Encoder *e = w->encoder;
+    size_t images = slots(w, true), features = (size_t)e->config.features;
+    size_t pooled = images * (size_t)encoder_pooled_width(e);
+    w->pooled = carve(base, used, pooled);
+    w->turned = carve(base, used, pooled);
+    w->head_hat = carve(base, used, images * features);
+    w->head_rstd = carve(base, used, images);
+    if (!w->train) return;
+    w->dpooled = carve(base, used, pooled);
+    w->dhead = carve(base, used, images * features);
+    w->dhead_rows = carve(base, used, gemm_packed_size(e->config.features, w->capacity));
+    w->dhead_columns = carve(base, used, gemm_packed_size(w->capacity, e->config.features));
+}
+
+static void lay_out_scratch(EncoderWork *w, Real *base, size_t *used)
+{
+    const Encoder *e = w->encoder;
+    size_t threads = (size_t)w->threads;
+    for (int i = 0; i < e->unit_count; i++) {
+        Conv2d c = e->units[i].conv;
+        if (unit_takes_winograd(&e->units[i]))
+            w->winograd_size =
+                larger(w->winograd_size, w->train ? winograd_image_gradient_scratch(c.in, c.out)
+                                                  : winograd_image_scratch(c.in, c.out));
+    }
+    w->moments = carve(base, used, threads * w->moments_size);
+    w->winograd = carve(base, used, threads * w->winograd_size);
+}
+
 // Sets the pointers into `base`, or only counts when it is NULL. Returns the size.
 static size_t lay_out(EncoderWork *w, Real *base)
 {
@@ -74,16 +113,12 @@ static size_t lay_out(EncoderWork *w, Real *base)
     if (e->config.stem_pool)
         w->pool = carve(base, &used, slots(w, work_keeps_result(w, 0)) * image_size(e->pooled));
     w->softmax = carve(base, &used, slots(w, w->train) * softmax_size(e));
-    w->pooled = carve(base, &used, slots(w, w->train) * (size_t)encoder_pooled_width(e));
-    w->head_hat = carve(base, &used, slots(w, w->train) * (size_t)e->config.features);
-    w->head_rstd = carve(base, &used, slots(w, w->train));
-    w->moments = carve(base, &used, slots(w, false) * w->moments_size);
+    lay_out_head(w, base, &used);
+    lay_out_scratch(w, base, &used);
     if (!w->train) return used;
-    w->shards = carve(base, &used, ENCODER_SHARDS * (e->table.size - e->trained_from));
+    w->shards = carve(base, &used, ENCODER_SHARDS * encoder_units_size(e));
     for (int i = 0; i < 4; i++)
         w->scratch[i] = carve(base, &used, slots(w, false) * w->scratch_size);
-    w->dpooled = carve(base, &used, slots(w, true) * (size_t)encoder_pooled_width(e));
-    w->dhead = carve(base, &used, slots(w, true) * (size_t)e->config.features);
     return used;
 }
 
@@ -97,12 +132,13 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
     w->encoder = encoder;
     w->capacity = images;
     w->threads = threads;
+    w->group = images < ENCODER_GROUP ? images : ENCODER_GROUP;
     w->train = train;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
     size_t chosen = encoder->config.stem_pool ? slots(w, work_keeps(w, 0)) *
                                                     image_size(image_bordered(encoder->pooled, 0))
                                               : 1;
-    w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    w->memory = memory_block(bytes);
     w->bytes = calloc(chosen, 1);
     if (!w->memory || !w->bytes) {
         encoder_work_free(w);
@@ -110,7 +146,6 @@ FacetStatus encoder_work_create(EncoderWork **out, const Encoder *encoder, int i
                            "out of memory for an encoder's workspace of %d images (%zu MB)", images,
                            (bytes + chosen) >> 20);
     }
-    memset(w->memory, 0, bytes);
     lay_out(w, w->memory);
     w->chosen = w->bytes;
     *out = w;
@@ -127,21 +162,25 @@ void encoder_work_free(EncoderWork *work)
 
 // ---- Parameters ---------------------------------------------------------------------------------
 
+// The weights of unit i / 2, forwards or backwards.
 static void pack_task(void *context, int i, int worker)
 {
     (void)worker;
     EncoderWork *w = context;
-    const Encoder *e = w->encoder;
-    if (i < e->unit_count) {
-        const EncoderUnit *unit = &e->units[i];
-        const Real *weight = w->params + unit->weight;
-        conv2d_pack(w->pack[i], weight, unit->conv);
-        if (w->pack_back[i]) conv2d_pack_backward(w->pack_back[i], weight, unit->conv);
-        return;
-    }
-    int width = encoder_pooled_width(e), features = e->config.features;
-    gemm_pack(w->pack_head, GEMM_PLAIN, w->params + e->head_weight, features, width, 0, features,
-              width);
+    const EncoderUnit *unit = &w->encoder->units[i / 2];
+    const Real *weight = w->params + unit->weight;
+    Conv2d c = unit->conv;
+    bool backward = i % 2, winograd = unit_takes_winograd(unit);
+    Real *packed = backward ? w->pack_back[i / 2] : w->pack[i / 2];
+    if (!packed) return;
+    if (winograd && backward)
+        winograd_image_pack_backward(packed, weight, c.in, c.out);
+    else if (winograd)
+        winograd_image_pack(packed, weight, c.in, c.out);
+    else if (backward)
+        conv2d_pack_backward(packed, weight, c);
+    else
+        conv2d_pack(packed, weight, c);
 }
 
 // Without a norm the input's border is what the weights were trained to see there.
@@ -164,5 +203,5 @@ void encoder_load(EncoderWork *work, const Real *params, FacetPool *pool)
 {
     work->params = params;
     if (!work->encoder->config.groups) fill_input_border(work);
-    pool_for(pool, work->encoder->unit_count + 1, pack_task, work);
+    pool_for(pool, 2 * work->encoder->unit_count, pack_task, work);
 }

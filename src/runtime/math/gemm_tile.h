@@ -7,20 +7,16 @@
 #ifndef FACET_MATH_GEMM_TILE_H
 #define FACET_MATH_GEMM_TILE_H
 
-#include "math/real.h"
+#include "math/vector.h"
 
 // 16 registers of 32 bytes hold six rows of two vectors, 32 of 64 bytes twelve.
 #ifdef __AVX512F__
-enum { VECTOR_BYTES = 64, TILE = 12 };
+enum { TILE = 12 };
 #else
-enum { VECTOR_BYTES = 32, TILE = 6 };
+enum { TILE = 6 };
 #endif
 
-typedef Real Vector __attribute__((vector_size(VECTOR_BYTES)));
-typedef Real Unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Real)), may_alias));
-
 enum {
-    LANES = VECTOR_BYTES / sizeof(Real),
     PANEL = 2 * LANES,
     K_BLOCK = 1024 / sizeof(Real),
     PREFETCH = 64, // rows of a panel that are asked for ahead of their use

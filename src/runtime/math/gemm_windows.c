@@ -7,38 +7,55 @@
 
 #define TILE_INLINE static inline __attribute__((always_inline))
 
-// A tile of the product: rows windows (a constant at every call) times one panel.
+// Where a sum starts. What will only be written is asked for, so that it is there at the end.
+TILE_INLINE Vector start_sum(Real *c, bool accumulate)
+{
+    if (accumulate) return vector_load(c);
+    __builtin_prefetch(c, 1);
+    return (Vector){0};
+}
+
+// A tile of the product: rows windows times the first vectors of one panel; rows and vectors are
+// constants at every call.
 TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, const Real *panel,
-                             int segments, int depth, bool accumulate, int rows)
+                             int segments, int depth, bool accumulate, int rows, int vectors)
 {
     Vector sum[TILE][2];
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < 2; j++)
-            sum[i][j] = accumulate ? (Vector) * (const Unaligned *)(c[i] + j * LANES) : (Vector){0};
+        for (int j = 0; j < vectors; j++)
+            sum[i][j] = start_sum(c[i] + j * LANES, accumulate);
     const Real *from[TILE];
     for (int i = 0; i < rows; i++) from[i] = a[i];
     for (int s = 0; s < segments; s++) {
         for (int p = 0; p < depth; p++) {
-            Vector b0 = *(const Unaligned *)panel;
-            Vector b1 = *(const Unaligned *)(panel + LANES);
+            Vector b0 = *(const Unaligned *)panel, b1 = b0;
+            if (vectors > 1) b1 = *(const Unaligned *)(panel + LANES);
             panel += PANEL;
 #pragma GCC unroll 12
             for (int i = 0; i < rows; i++) {
                 Real x = from[i][p];
                 sum[i][0] += x * b0;
-                sum[i][1] += x * b1;
+                if (vectors > 1) sum[i][1] += x * b1;
             }
         }
         for (int i = 0; i < rows; i++) from[i] += a_step;
     }
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < 2; j++) *(Unaligned *)(c[i] + j * LANES) = sum[i][j];
+        for (int j = 0; j < vectors; j++) *(Unaligned *)(c[i] + j * LANES) = sum[i][j];
 }
 
 static void window_rows(Real *const *c, const Real *const *a, int a_step, const Real *panel,
                         int segments, int depth, bool accumulate, int rows)
 {
-#define CALL(count) window_tile(c, a, a_step, panel, segments, depth, accumulate, count)
+#define CALL(count) window_tile(c, a, a_step, panel, segments, depth, accumulate, count, 2)
+    TILE_ROWS(rows, CALL)
+#undef CALL
+}
+
+static void window_half(Real *const *c, const Real *const *a, int a_step, const Real *panel,
+                        int segments, int depth, bool accumulate, int rows)
+{
+#define CALL(count) window_tile(c, a, a_step, panel, segments, depth, accumulate, count, 1)
     TILE_ROWS(rows, CALL)
 #undef CALL
 }
@@ -47,13 +64,17 @@ static void window_rows(Real *const *c, const Real *const *a, int a_step, const 
 static void window_narrow(Real *const *c, const Real *const *a, int a_step, const Real *panel,
                           int segments, int depth, bool accumulate, int rows, int width)
 {
-    Real buffer[TILE][PANEL] = {0}, *to[TILE];
+    Real buffer[TILE][PANEL], *to[TILE];
     size_t bytes = (size_t)width * sizeof(Real);
+    if (accumulate) memset(buffer, 0, sizeof buffer);
     for (int i = 0; i < rows; i++) {
         to[i] = buffer[i];
         if (accumulate) memcpy(to[i], c[i], bytes);
     }
-    window_rows(to, a, a_step, panel, segments, depth, accumulate, rows);
+    if (width > LANES)
+        window_rows(to, a, a_step, panel, segments, depth, accumulate, rows);
+    else
+        window_half(to, a, a_step, panel, segments, depth, accumulate, rows);
     for (int i = 0; i < rows; i++) memcpy(c[i], to[i], bytes);
 }
 
@@ -78,6 +99,8 @@ void gemm_windows(Real *c, const int *c_at, const Real *a, const int *a_at, int 
                 }
                 if (width >= PANEL)
                     window_rows(to, from, a_step, panel, count, depth, add, rows);
+                else if (width == LANES)
+                    window_half(to, from, a_step, panel, count, depth, add, rows);
                 else
                     window_narrow(to, from, a_step, panel, count, depth, add, rows, width);
             }
@@ -85,14 +108,15 @@ void gemm_windows(Real *c, const int *c_at, const Real *a, const int *a_at, int 
     }
 }
 
-// c [height][vectors] += sum over the grid; height and vectors are constants at every call.
+// c [height][vectors] (+)= sum over the grid; height and vectors are constants at every call.
 TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                               WindowGrid b_grid, int rows, int columns, int height, int vectors)
+                               WindowGrid b_grid, int rows, int columns, bool accumulate,
+                               int height, int vectors)
 {
     Vector sum[TILE][2];
     for (int i = 0; i < height; i++)
         for (int j = 0; j < vectors; j++)
-            sum[i][j] = *(const Unaligned *)(c + (size_t)i * ldc + j * LANES);
+            sum[i][j] = start_sum(c + (size_t)i * ldc + j * LANES, accumulate);
     for (int y = 0; y < rows; y++) {
         const Real *x = a + (ptrdiff_t)y * a_grid.row_step, *d = b + (ptrdiff_t)y * b_grid.row_step;
         for (int p = 0; p < columns; p++) {
@@ -113,29 +137,32 @@ TILE_INLINE void gradient_tile(Real *c, int ldc, const Real *a, WindowGrid a_gri
 }
 
 static void gradient_rows(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                          WindowGrid b_grid, int rows, int columns, int height)
+                          WindowGrid b_grid, int rows, int columns, bool accumulate, int height)
 {
-#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count, 2)
+#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, accumulate, count, 2)
     TILE_ROWS(height, CALL)
 #undef CALL
 }
 
 static void gradient_half(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                          WindowGrid b_grid, int rows, int columns, int height)
+                          WindowGrid b_grid, int rows, int columns, bool accumulate, int height)
 {
-#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, count, 1)
+#define CALL(count) gradient_tile(c, ldc, a, a_grid, b, b_grid, rows, columns, accumulate, count, 1)
     TILE_ROWS(height, CALL)
 #undef CALL
 }
 
 // A panel wider than b, whose rows end before it does.
 static void gradient_narrow(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                            WindowGrid b_grid, int rows, int columns, int height, int width)
+                            WindowGrid b_grid, int rows, int columns, bool accumulate, int height,
+                            int width)
 {
     if (width >= LANES) {
-        gradient_half(c, ldc, a, a_grid, b, b_grid, rows, columns, height);
+        gradient_half(c, ldc, a, a_grid, b, b_grid, rows, columns, accumulate, height);
         c += LANES, b += LANES, width -= LANES;
     }
+    for (int i = 0; !accumulate && i < height; i++)
+        memset(c + (size_t)i * ldc, 0, (size_t)width * sizeof *c);
     for (int y = 0; y < rows; y++)
         for (int p = 0; p < columns; p++) {
             const Real *x = a + (ptrdiff_t)y * a_grid.row_step + (ptrdiff_t)p * a_grid.column_step;
@@ -146,7 +173,8 @@ static void gradient_narrow(Real *c, int ldc, const Real *a, WindowGrid a_grid, 
 }
 
 void gemm_windows_gradient(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                           WindowGrid b_grid, int rows, int columns, int depth, int n)
+                           WindowGrid b_grid, int rows, int columns, int depth, int n,
+                           bool accumulate)
 {
     // Places a tile goes over before the next: more of them amortise its loads and stores, fewer
     // keep a and b in the first cache.
@@ -156,15 +184,16 @@ void gemm_windows_gradient(Real *c, int ldc, const Real *a, WindowGrid a_grid, c
         int width = n - j * PANEL;
         for (int y = 0; y < rows; y += block) {
             int count = rows - y < block ? rows - y : block;
+            bool add = accumulate || y > 0;
             const Real *x = a + (ptrdiff_t)y * a_grid.row_step;
             const Real *d = b + (ptrdiff_t)y * b_grid.row_step + j * PANEL;
             for (int i = 0; i < depth; i += TILE) {
                 int height = depth - i < TILE ? depth - i : TILE;
                 Real *to = c + (size_t)i * ldc + j * PANEL;
                 if (width >= PANEL)
-                    gradient_rows(to, ldc, x + i, a_grid, d, b_grid, count, columns, height);
+                    gradient_rows(to, ldc, x + i, a_grid, d, b_grid, count, columns, add, height);
                 else
-                    gradient_narrow(to, ldc, x + i, a_grid, d, b_grid, count, columns, height,
+                    gradient_narrow(to, ldc, x + i, a_grid, d, b_grid, count, columns, add, height,
                                     width);
             }
         }

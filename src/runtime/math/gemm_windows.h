@@ -21,8 +21,10 @@ typedef struct WindowGrid {
     int row_step, column_step;
 } WindowGrid;
 
-// c [depth][n] += sum over the places of the grid of a[place][0..depth) b[place][0..n).
+// c [depth][n] becomes (or, with accumulate, gains) the sum over the places of the grid of
+// a[place][0..depth) b[place][0..n).
 void gemm_windows_gradient(Real *c, int ldc, const Real *a, WindowGrid a_grid, const Real *b,
-                           WindowGrid b_grid, int rows, int columns, int depth, int n);
+                           WindowGrid b_grid, int rows, int columns, int depth, int n,
+                           bool accumulate);
 
 #endif

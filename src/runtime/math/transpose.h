@@ -16,32 +16,27 @@ typedef Real TransposeUnaligned
 // and 4 numbers with the row as many places further down.
 static inline void transpose_block(Real *out, size_t out_stride, const Real *in, size_t in_stride)
 {
-    TransposeRow row[TRANSPOSE_SIDE], low, high;
+    TransposeRow row[TRANSPOSE_SIDE];
     for (int i = 0; i < TRANSPOSE_SIDE; i++)
         row[i] = *(const TransposeUnaligned *)(in + (size_t)i * in_stride);
-#define EXCHANGE(i, step)                                                                          \
-    low = __builtin_shufflevector(row[i], row[(i) + (step)], FIRST_HALVES_##step);                 \
-    high = __builtin_shufflevector(row[i], row[(i) + (step)], SECOND_HALVES_##step);               \
-    row[i] = low, row[(i) + (step)] = high;
-#define FIRST_HALVES_1  0, 8, 2, 10, 4, 12, 6, 14
-#define SECOND_HALVES_1 1, 9, 3, 11, 5, 13, 7, 15
-#define FIRST_HALVES_2  0, 1, 8, 9, 4, 5, 12, 13
-#define SECOND_HALVES_2 2, 3, 10, 11, 6, 7, 14, 15
-#define FIRST_HALVES_4  0, 1, 2, 3, 8, 9, 10, 11
-#define SECOND_HALVES_4 4, 5, 6, 7, 12, 13, 14, 15
-    EXCHANGE(0, 1)
-    EXCHANGE(2, 1)
-        EXCHANGE(4, 1) EXCHANGE(6, 1) EXCHANGE(0, 2) EXCHANGE(1, 2) EXCHANGE(4, 2) EXCHANGE(5, 2)
-            EXCHANGE(0, 4) EXCHANGE(1, 4) EXCHANGE(2, 4) EXCHANGE(3, 4)
+#define EXCHANGE(step, first, ...)                                                                 \
+    for (int i = 0; i < TRANSPOSE_SIDE; i++)                                                       \
+        if (!(i & (step))) {                                                                       \
+            TransposeRow low =                                                                     \
+                __builtin_shufflevector(row[i], row[i + (step)], TRANSPOSE_LIST first);            \
+            row[i + (step)] = __builtin_shufflevector(row[i], row[i + (step)], __VA_ARGS__);       \
+            row[i] = low;                                                                          \
+        }
+#define TRANSPOSE_LIST(...) __VA_ARGS__
+    EXCHANGE(1, (0, 8, 2, 10, 4, 12, 6, 14), 1, 9, 3, 11, 5, 13, 7, 15)
+    EXCHANGE(2, (0, 1, 8, 9, 4, 5, 12, 13), 2, 3, 10, 11, 6, 7, 14, 15)
+    EXCHANGE(4, (0, 1, 2, 3, 8, 9, 10, 11), 4, 5, 6, 7, 12, 13, 14, 15)
+#undef TRANSPOSE_LIST
 #undef EXCHANGE
-#undef FIRST_HALVES_1
-#undef SECOND_HALVES_1
-#undef FIRST_HALVES_2
-#undef SECOND_HALVES_2
-#undef FIRST_HALVES_4
-#undef SECOND_HALVES_4
-                for (int i = 0; i < TRANSPOSE_SIDE; i++) *
-        (TransposeUnaligned *)(out + (size_t)i * out_stride) = row[i];
+    for (int i = 0; i < TRANSPOSE_SIDE; i++) {
+        Real *to = out + (size_t)i * out_stride;
+        *(TransposeUnaligned *)to = row[i];
+    }
 }
 
 // out [columns][rows] = in^T, of any size.

@@ -1,21 +1,60 @@
 // The fused norm, skip and ReLU of an image network (see nn/image_epilogue.h).
 #include "nn/image_epilogue.h"
 
+#include "math/vector.h"
 #include "nn/rows.h"
 
 #include <assert.h>
+
+// Sums over the pixels of one vector of channels, in registers: of u, and of (u - mean)^2.
+static Vector vector_sum(const Real *u, int pixels, int channels)
+{
+    Vector sum = {0};
+    for (int i = 0; i < pixels; i++) sum += vector_load(u + (size_t)i * channels);
+    return sum;
+}
+
+static Vector vector_squares(const Real *u, Vector mean, int pixels, int channels)
+{
+    Vector sum = {0};
+    for (int i = 0; i < pixels; i++) {
+        Vector d = vector_load(u + (size_t)i * channels) - mean;
+        sum += d * d;
+    }
+    return sum;
+}
+
+static void channel_sums(Real *sum, const Real *u, int pixels, int channels)
+{
+    int whole = channels / LANES * LANES;
+    for (int c = 0; c < whole; c += LANES)
+        vector_store(sum + c, vector_sum(u + c, pixels, channels));
+    for (int c = whole; c < channels; c++) {
+        sum[c] = 0;
+        for (int i = 0; i < pixels; i++) sum[c] += u[(size_t)i * channels + c];
+    }
+}
+
+static void channel_squares(Real *square, const Real *u, const Real *mean, int pixels, int channels)
+{
+    int whole = channels / LANES * LANES;
+    for (int c = 0; c < whole; c += LANES)
+        vector_store(square + c, vector_squares(u + c, vector_load(mean + c), pixels, channels));
+    for (int c = whole; c < channels; c++) {
+        square[c] = 0;
+        for (int i = 0; i < pixels; i++) {
+            Real d = u[(size_t)i * channels + c] - mean[c];
+            square[c] += d * d;
+        }
+    }
+}
 
 void moments_strip(Real *moments, const Real *u, int pixels, int channels, int groups)
 {
     assert(channels <= IMAGE_CHANNELS_MAX && channels % groups == 0);
     Real sum[IMAGE_CHANNELS_MAX], square[IMAGE_CHANNELS_MAX];
     int width = channels / groups;
-    for (int c = 0; c < channels; c++) sum[c] = square[c] = 0;
-    for (int i = 0; i < pixels; i++) {
-        const Real *pixel = u + (size_t)i * channels;
-#pragma omp simd
-        for (int c = 0; c < channels; c++) sum[c] += pixel[c];
-    }
+    channel_sums(sum, u, pixels, channels);
     for (int g = 0; g < groups; g++) {
         Real total = 0;
         for (int c = g * width; c < (g + 1) * width; c++) total += sum[c];
@@ -23,14 +62,7 @@ void moments_strip(Real *moments, const Real *u, int pixels, int channels, int g
         for (int c = g * width; c < (g + 1) * width; c++) sum[c] = total;
         moments[2 * g] = total;
     }
-    for (int i = 0; i < pixels; i++) {
-        const Real *pixel = u + (size_t)i * channels;
-#pragma omp simd
-        for (int c = 0; c < channels; c++) {
-            Real d = pixel[c] - sum[c];
-            square[c] += d * d;
-        }
-    }
+    channel_squares(square, u, sum, pixels, channels);
     for (int g = 0; g < groups; g++) {
         Real total = 0;
         for (int c = g * width; c < (g + 1) * width; c++) total += square[c];

@@ -69,11 +69,11 @@ void conv2d_rows(Real *y, ImageShape ys, const Real *x, ImageShape xs, const Rea
 {
     int padding = c.kernel / 2, from[CONV2D_CHUNK], to[CONV2D_CHUNK];
     assert(xs.border >= padding && xs.channels == c.in && ys.channels == c.out);
-    int end = last * ys.width;
+    int end = last * ys.width, v = first, u = 0;
     for (int start = first * ys.width; start < end; start += CONV2D_CHUNK) {
         int m = end - start < CONV2D_CHUNK ? end - start : CONV2D_CHUNK;
-        for (int i = 0; i < m; i++) {
-            int v = (start + i) / ys.width, u = (start + i) % ys.width;
+        for (int i = 0; i < m; i++, u++) {
+            if (u == ys.width) u = 0, v++;
             from[i] = image_at(xs, v * c.stride - padding, u * c.stride - padding);
             to[i] = image_at(ys, v, u);
         }

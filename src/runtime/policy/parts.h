@@ -48,8 +48,10 @@ void policy_network_value(int *factor, int *value, const FacetPolicy *policy, in
 FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task);
 
 // Which noise of a seed plan `plan` starts from: it follows from its task, with a null as one more
-// value, and how many of `tasks` before it are the same.
-uint64_t policy_noise_number(const FacetPolicy *policy, const FacetFactorTask *tasks, int plan);
+// value, and how many of `tasks` before it are the same and have the same one of `seeds`; NULL: all
+// have.
+uint64_t policy_noise_number(const FacetPolicy *policy, const FacetFactorTask *tasks,
+                             const uint64_t *seeds, int plan);
 
 // Stands before the names of a network's tensors in a file: "" or "track=race1.".
 void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network);

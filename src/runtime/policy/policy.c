@@ -1,4 +1,5 @@
 // A policy's parts, and what it says of itself (see facet/policy.h).
+#include "base/memory.h"
 #include "base/text.h"
 #include "factor/factor.h"
 #include "policy/parts.h"
@@ -50,6 +51,10 @@ FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *
     return status_ok();
 }
 
+const char *policy_mode_name(FacetPolicyMode mode) { return mode_names[mode]; }
+
+const char *policy_sampler_name(FacetPolicySampler sampler) { return sampler_names[sampler]; }
+
 // ---- Parts --------------------------------------------------------------------------------------
 
 bool facet_policy_knows(const FacetPolicy *policy, int factor, int value)
@@ -98,13 +103,7 @@ void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, i
                  facet_factor_value_name(policy->space, factor, value));
 }
 
-float *policy_block(const TensorTable *table)
-{
-    size_t bytes = (table->size * sizeof(float) + 63) / 64 * 64;
-    float *block = aligned_alloc(64, bytes);
-    if (block) memset(block, 0, bytes);
-    return block;
-}
+float *policy_block(const TensorTable *table) { return memory_block(table->size * sizeof(float)); }
 
 FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
 {

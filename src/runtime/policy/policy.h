@@ -6,8 +6,11 @@
 #include "policy/normalizer.h"
 
 #include <facet/policy.h>
+#include <facet/progress.h>
 
 FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name);
+const char *policy_mode_name(FacetPolicyMode mode);          // "composed"; a constant text
+const char *policy_sampler_name(FacetPolicySampler sampler); // "ddim"
 
 // Writes a policy with its weights as TENSOR_F32, or TENSOR_F16: half the size, rounded to 11 bits.
 FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType weights);
@@ -58,13 +61,15 @@ int policy_sampling_steps(const FacetPolicy *policy, const FacetPolicySampling *
 FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
                                 const FacetPolicySampling *sampling);
 
-// facet_policy_sample and facet_policy_runner_sample, which also give the way from noise to plans:
-// path [steps + 1][plans][T][D], NULL for none.
+// facet_policy_sample and facet_policy_runner_sample, which also give the way from noise to plans,
+// path [steps + 1][plans][T][D], NULL for none, and are the stage "plans", an item a plan.
 FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy *policy,
                                const FacetFactorTask *tasks, int plans,
-                               const FacetPolicySampling *sampling, FacetPool *pool);
+                               const FacetPolicySampling *sampling, FacetPool *pool,
+                               const FacetProgress *progress);
 FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
                                       const FacetFactorTask *tasks, const uint8_t *frames,
-                                      int plans, const FacetPolicySampling *how, FacetPool *pool);
+                                      int plans, const FacetPolicySampling *how, FacetPool *pool,
+                                      const FacetProgress *progress);
 
 #endif

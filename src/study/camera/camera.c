@@ -96,12 +96,12 @@ static const float sample_places[4][8][2] = {
 };
 
 // A packet is a block of eight pixels, a tile some blocks side by side, and a task one row of
-// tiles.
+// tiles. Blocks that lie below each other follow each other, so that two make a square.
 enum {
     BLOCK_WIDTH = 4,
     BLOCK_HEIGHT = 2,
-    TILE_COLUMNS = 4,
-    TILE_ROWS = PACKETS_MAX / TILE_COLUMNS,
+    TILE_ROWS = 2,
+    TILE_COLUMNS = PACKETS_MAX / TILE_ROWS,
     TILE_WIDTH = TILE_COLUMNS * BLOCK_WIDTH,
     TILE_HEIGHT = TILE_ROWS * BLOCK_HEIGHT,
 };
@@ -137,47 +137,50 @@ static void aim_block(Rays *rays, const Drawing *d, int x, int y, int sample)
                    .direction = lanes3_scale(direction, 1.0f / lanes3_norm(direction)),
                    .far = lanes(1e4f),
                    .travelled = lanes(0.0f),
-                   .part = sample,
                    .active = (column + (float)x < (float)camera->width) &
                              (row + (float)y < (float)camera->height)};
 }
 
 // The bytes of one channel, one a lane.
-static void respond(int32_t out[BATCH_LANES], const Lanes *light, const Lanes *noise,
-                    float per_electron, float read)
+LANES_INLINE LanesMask respond(Lanes light, Lanes noise, float per_electron, float read)
 {
-    Lanes variance = lanes_max(*light, lanes(0.0f)) * per_electron + read * read;
-    Lanes seen = *light + *noise * lanes_sqrt(variance);
+    Lanes variance = lanes_max(light, lanes(0.0f)) * per_electron + read * read;
+    Lanes seen = light + noise * lanes_sqrt(variance);
     Lanes level = lanes_sqrt(lanes_clamp(seen, lanes(0.0f), lanes(1.0f))) * 255.0f + 0.5f;
-    LanesMask bytes = __builtin_convertvector(level, LanesMask);
-    memcpy(out, &bytes, sizeof bytes);
+    return __builtin_convertvector(level, LanesMask);
 }
 
-static void store_block(const Drawing *d, int x, int y, const Lanes3 *exposed)
+// Writes the first pixels of a row of a block, each of which has its bytes in a word.
+static void store_row(uint8_t *rgb, const void *words, int pixels)
+{
+    typedef uint8_t Bytes __attribute__((vector_size(4 * BLOCK_WIDTH)));
+    Bytes row;
+    memcpy(&row, words, sizeof row);
+    row = __builtin_shufflevector(row, row, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+    if (pixels >= BLOCK_WIDTH)
+        memcpy(rgb, &row, 3 * BLOCK_WIDTH);
+    else
+        memcpy(rgb, &row, 3 * (size_t)pixels);
+}
+
+static void store_block(const Drawing *d, int x, int y, const Lanes3 *light)
 {
     const FacetCamera *camera = d->camera;
-    Lanes3 light = *exposed, noise = lanes3(lanes(0.0f), lanes(0.0f), lanes(0.0f));
+    Lanes3 noise = lanes3(lanes(0.0f), lanes(0.0f), lanes(0.0f));
     float per_electron = camera->full_well > 0.0 ? (float)(1.0 / camera->full_well) : 0.0f;
     float read = (float)camera->read_noise;
     if (per_electron > 0.0f || read > 0.0f) {
-        uint32_t pixel[BATCH_LANES];
-        for (int lane = 0; lane < BATCH_LANES; lane++)
-            pixel[lane] =
-                (uint32_t)((y + lane / BLOCK_WIDTH) * camera->width + x + lane % BLOCK_WIDTH);
-        sensor_noise(&noise, d->shot->seed, d->shot->stream, pixel);
+        static const LanesMask column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
+        LanesMask pixel = (row + y) * camera->width + column + x;
+        sensor_noise(&noise, d->shot->seed, d->shot->stream, &pixel);
     }
-    int32_t red[BATCH_LANES], green[BATCH_LANES], blue[BATCH_LANES];
-    respond(red, &light.x, &noise.x, per_electron, read);
-    respond(green, &light.y, &noise.y, per_electron, read);
-    respond(blue, &light.z, &noise.z, per_electron, read);
-    for (int lane = 0; lane < BATCH_LANES; lane++) {
-        int column = x + lane % BLOCK_WIDTH, row = y + lane / BLOCK_WIDTH;
-        if (column >= camera->width || row >= camera->height) continue;
-        uint8_t *out = d->rgb + 3 * ((size_t)row * (size_t)camera->width + (size_t)column);
-        out[0] = (uint8_t)red[lane];
-        out[1] = (uint8_t)green[lane];
-        out[2] = (uint8_t)blue[lane];
-    }
+    LanesMask rgb = respond(light->x, noise.x, per_electron, read) |
+                    respond(light->y, noise.y, per_electron, read) << 8 |
+                    respond(light->z, noise.z, per_electron, read) << 16;
+    for (int row = 0; row < BLOCK_HEIGHT && y + row < camera->height; row++)
+        if (x < camera->width)
+            store_row(d->rgb + 3 * ((size_t)(y + row) * (size_t)camera->width + (size_t)x),
+                      (const int32_t *)&rgb + row * BLOCK_WIDTH, camera->width - x);
 }
 
 static void draw_tile(const Drawing *d, int left, int top)
@@ -187,15 +190,15 @@ static void draw_tile(const Drawing *d, int left, int top)
     Lanes3 seen[PACKETS_MAX], sum[PACKETS_MAX] = {0};
     for (int i = 0; i < camera->samples; i++) {
         for (int k = 0; k < PACKETS_MAX; k++)
-            aim_block(&rays[k], d, left + k % TILE_COLUMNS * BLOCK_WIDTH,
-                      top + k / TILE_COLUMNS * BLOCK_HEIGHT, i);
-        shade(seen, &d->frame, rays, PACKETS_MAX);
+            aim_block(&rays[k], d, left + k / TILE_ROWS * BLOCK_WIDTH,
+                      top + k % TILE_ROWS * BLOCK_HEIGHT, i);
+        shade(seen, &d->frame, rays, i, PACKETS_MAX);
         for (int k = 0; k < PACKETS_MAX; k++) sum[k] = lanes3_add(sum[k], seen[k]);
     }
     Lanes exposure = lanes((float)(camera->exposure / camera->samples));
     for (int k = 0; k < PACKETS_MAX; k++) {
         Lanes3 light = lanes3_scale(sum[k], exposure);
-        store_block(d, left + k % TILE_COLUMNS * BLOCK_WIDTH, top + k / TILE_COLUMNS * BLOCK_HEIGHT,
+        store_block(d, left + k / TILE_ROWS * BLOCK_WIDTH, top + k % TILE_ROWS * BLOCK_HEIGHT,
                     &light);
     }
 }

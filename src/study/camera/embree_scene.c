@@ -5,12 +5,14 @@
 #include "camera/scene.h"
 
 #include <embree3/rtcore.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct EmbreeScene {
     RTCDevice device;
     RTCScene scene;
+    int abreast; // packets of eight rays in one that the processor's registers hold
 };
 
 static FacetStatus failure(RTCDevice device, const char *doing)
@@ -54,6 +56,8 @@ FacetStatus embree_create(EmbreeScene **out, const Mesh *mesh)
         free(scene);
         return failure(NULL, "start");
     }
+    scene->abreast =
+        rtcGetDeviceProperty(scene->device, RTC_DEVICE_PROPERTY_NATIVE_RAY16_SUPPORTED) ? 2 : 1;
     scene->scene = rtcNewScene(scene->device);
     FacetStatus status = scene->scene ? build(scene, mesh) : failure(scene->device, "make a scene");
     if (status.ok)
@@ -71,6 +75,62 @@ void embree_destroy(EmbreeScene *scene)
     free(scene);
 }
 
+// ---- Rays ---------------------------------------------------------------------------------------
+
+// Embree keeps a packet as rows, one a field, of a word a ray. It works with packets as wide as the
+// processor's registers: eight rays, or sixteen, where two of ours lie side by side.
+#define ROW(field) ((int)(offsetof(struct RTCRayHit8, field) / sizeof(Lanes)))
+enum { RAY_ROWS = ROW(hit), HIT_ROWS = (int)(sizeof(struct RTCRayHit8) / sizeof(Lanes)) };
+
+typedef struct Stream {
+    _Alignas(64) Lanes words[PACKETS_MAX * HIT_ROWS];
+    int rows, abreast;
+} Stream;
+
+// The first row of a packet; the next ones follow `abreast` apart.
+static inline Lanes *packet_at(Stream *stream, int packet)
+{
+    int abreast = stream->abreast;
+    return &stream->words[packet / abreast * abreast * stream->rows + packet % abreast];
+}
+
+static inline void set_words(Lanes *row, int word)
+{
+    const LanesMask words = {word, word, word, word, word, word, word, word};
+    *row = (Lanes)words;
+}
+
+// A ray that ends before it begins is left alone.
+static void set_rays(Stream *stream, int packet, const Rays *rays, const LanesMask *active)
+{
+    Lanes *rows = packet_at(stream, packet);
+    int step = stream->abreast;
+    rows[ROW(ray.org_x) * step] = rays->origin.x;
+    rows[ROW(ray.org_y) * step] = rays->origin.y;
+    rows[ROW(ray.org_z) * step] = rays->origin.z;
+    rows[ROW(ray.dir_x) * step] = rays->direction.x;
+    rows[ROW(ray.dir_y) * step] = rays->direction.y;
+    rows[ROW(ray.dir_z) * step] = rays->direction.z;
+    rows[ROW(ray.tnear) * step] = lanes_select(*active, lanes(rays->near), lanes(INFINITY));
+    rows[ROW(ray.tfar) * step] = lanes_select(*active, rays->far, lanes(-INFINITY));
+    rows[ROW(ray.time) * step] = lanes(0.0f);
+    set_words(&rows[ROW(ray.mask) * step], -1);
+    set_words(&rows[ROW(ray.flags) * step], 0);
+}
+
+// Returns the number of Embree's packets. What is left of the last one is not active.
+static unsigned fill(Stream *stream, const EmbreeScene *scene, int rows, const Rays *rays,
+                     int packets)
+{
+    int abreast = scene->abreast, wide = (packets + abreast - 1) / abreast;
+    stream->rows = rows;
+    stream->abreast = abreast;
+    for (int i = 0; i < packets; i++) set_rays(stream, i, &rays[i], &rays[i].active);
+    const LanesMask none = {0};
+    for (int i = packets; i < wide * abreast; i++) set_rays(stream, i, &rays[packets - 1], &none);
+    return (unsigned)wide;
+}
+
 // Hints that the rays of a stream run side by side.
 static struct RTCIntersectContext coherent_context(void)
 {
@@ -80,61 +140,42 @@ static struct RTCIntersectContext coherent_context(void)
     return context;
 }
 
-static inline void store_words(unsigned to[BATCH_LANES], int word)
-{
-    const LanesMask words = {word, word, word, word, word, word, word, word};
-    memcpy(to, &words, sizeof words);
-}
-
-// A ray that ends before it begins is left alone.
-static void set_rays(struct RTCRay8 *to, const Rays *rays)
-{
-    lanes_store(to->org_x, rays->origin.x);
-    lanes_store(to->org_y, rays->origin.y);
-    lanes_store(to->org_z, rays->origin.z);
-    lanes_store(to->dir_x, rays->direction.x);
-    lanes_store(to->dir_y, rays->direction.y);
-    lanes_store(to->dir_z, rays->direction.z);
-    lanes_store(to->tnear, lanes_select(rays->active, lanes(rays->near), lanes(INFINITY)));
-    lanes_store(to->tfar, lanes_select(rays->active, rays->far, lanes(-INFINITY)));
-    lanes_store(to->time, lanes(0.0f));
-    store_words(to->mask, -1);
-    store_words(to->flags, 0);
-}
-
 void embree_trace(Hits *hits, const EmbreeScene *scene, const Rays *rays, int packets)
 {
-    struct RTCRayHit8 query[PACKETS_MAX];
-    for (int i = 0; i < packets; i++) {
-        set_rays(&query[i].ray, &rays[i]);
-        store_words(query[i].hit.geomID, (int)RTC_INVALID_GEOMETRY_ID);
-        store_words(query[i].hit.instID[0], (int)RTC_INVALID_GEOMETRY_ID);
+    Stream stream;
+    int step = scene->abreast;
+    unsigned wide = fill(&stream, scene, HIT_ROWS, rays, packets);
+    for (int i = 0; i < (int)wide * step; i++) {
+        Lanes *rows = packet_at(&stream, i);
+        set_words(&rows[ROW(hit.geomID) * step], (int)RTC_INVALID_GEOMETRY_ID);
+        set_words(&rows[ROW(hit.instID) * step], (int)RTC_INVALID_GEOMETRY_ID);
     }
     struct RTCIntersectContext context = coherent_context();
-    rtcIntersectNM(scene->scene, &context, (struct RTCRayHitN *)query, BATCH_LANES,
-                   (unsigned)packets, sizeof *query);
+    rtcIntersectNM(scene->scene, &context, (struct RTCRayHitN *)stream.words,
+                   (unsigned)(BATCH_LANES * step), wide, HIT_ROWS * sizeof(Lanes) * (size_t)step);
     for (int i = 0; i < packets; i++) {
-        const struct RTCHit8 *hit = &query[i].hit;
-        LanesMask geometry;
-        memcpy(&geometry, hit->geomID, sizeof geometry);
-        hits[i].hit = rays[i].active & (geometry != -1);
-        hits[i].distance = lanes_load(query[i].ray.tfar);
-        hits[i].normal =
-            lanes3(lanes_load(hit->Ng_x), lanes_load(hit->Ng_y), lanes_load(hit->Ng_z));
-        memcpy(hits[i].quad, hit->primID, sizeof hits[i].quad);
+        const Lanes *rows = packet_at(&stream, i);
+        LanesMask geometry = (LanesMask)rows[ROW(hit.geomID) * step];
+        hits[i].hit = rays[i].active & (geometry != (int)RTC_INVALID_GEOMETRY_ID);
+        hits[i].distance = rows[ROW(ray.tfar) * step];
+        hits[i].normal = lanes3(rows[ROW(hit.Ng_x) * step], rows[ROW(hit.Ng_y) * step],
+                                rows[ROW(hit.Ng_z) * step]);
+        LanesMask quad = hits[i].hit & (LanesMask)rows[ROW(hit.primID) * step];
+        memcpy(hits[i].quad, &quad, sizeof quad);
     }
 }
 
 void embree_blocked(LanesMask *blocked, const EmbreeScene *scene, const Rays *rays, int packets)
 {
-    struct RTCRay8 query[PACKETS_MAX];
-    for (int i = 0; i < packets; i++) set_rays(&query[i], &rays[i]);
+    Stream stream;
+    int step = scene->abreast;
+    unsigned wide = fill(&stream, scene, RAY_ROWS, rays, packets);
     struct RTCIntersectContext context = coherent_context();
-    rtcOccludedNM(scene->scene, &context, (struct RTCRayN *)query, BATCH_LANES, (unsigned)packets,
-                  sizeof *query);
+    rtcOccludedNM(scene->scene, &context, (struct RTCRayN *)stream.words,
+                  (unsigned)(BATCH_LANES * step), wide, RAY_ROWS * sizeof(Lanes) * (size_t)step);
     // A ray that meets something ends at minus infinity.
     for (int i = 0; i < packets; i++)
-        blocked[i] = rays[i].active & (lanes_load(query[i].tfar) < 0.0f);
+        blocked[i] = rays[i].active & (packet_at(&stream, i)[ROW(ray.tfar) * step] < 0.0f);
 }
 
 // ---- Distances ----------------------------------------------------------------------------------

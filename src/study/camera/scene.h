@@ -31,7 +31,6 @@ typedef struct Rays {
     float near;               // m, nothing before is met, so that a surface does not meet itself
     Lanes far;                // m, nothing beyond is met
     Lanes travelled;          // m, from the camera to the origin
-    int part;                 // 0..7, of a wide sun: the place on its disc that lane 0 looks at
     LanesMask active;
 } Rays;
 
@@ -39,7 +38,7 @@ typedef struct Hits {
     Lanes distance;            // m
     Lanes3 normal;             // along the surface's normal, of any length and sign
     LanesMask hit;             // of the active ones
-    int32_t quad[BATCH_LANES]; // where hit
+    int32_t quad[BATCH_LANES]; // 0 where not hit
 } Hits;
 
 // The fast tracer: Embree stands behind embree_scene.c alone.
@@ -173,8 +172,9 @@ typedef struct Frame {
     float time;  // s
 } Frame;
 
-// The light that comes back along the rays of at most PACKETS_MAX packets.
-void shade(Lanes3 *light, const Frame *frame, const Rays *rays, int packets);
+// The light that comes back along the rays of at most PACKETS_MAX packets. `part`, 0..7, is the
+// place on the disc of a wide sun that lane 0 looks at.
+void shade(Lanes3 *light, const Frame *frame, const Rays *rays, int part, int packets);
 
 // The colour of a material at points p with unit normals n that face the viewer; `foot` is the
 // width in metres that a pixel covers there.
@@ -192,7 +192,7 @@ void sky_color(Lanes3 *color, const Sky *sky, const Light *light, const Lanes3 *
 // ---- The sensor ---------------------------------------------------------------------------------
 
 // Three numbers of mean 0 and variance 1 a lane, nearly normal, from the block (seed, stream,
-// pixel[lane]) of the counter-based generator.
-void sensor_noise(Lanes3 *noise, uint64_t seed, uint64_t stream, const uint32_t pixel[BATCH_LANES]);
+// pixel) of the counter-based generator.
+void sensor_noise(Lanes3 *noise, uint64_t seed, uint64_t stream, const LanesMask *pixel);
 
 #endif

@@ -1,67 +1,56 @@
 // The sensor's random numbers: Philox 4x32-10 for eight pixels at once, the same words as rng_block
 // gives for each. A pixel's block serves its three colours, one word each; the sum of a word's four
 // bytes is nearly normal (within 3.4 standard deviations).
-#include "base/rng.h"
 #include "camera/scene.h"
 
-#include <string.h>
+// Words of 32 bits in lanes of 64, where their products have room. What stands above a word does
+// not count.
+typedef uint64_t Words __attribute__((vector_size(BATCH_LANES * sizeof(uint64_t)), aligned(16)));
 
-#ifdef __AVX2__
-// The two halves of eight products of 32 bits.
-static inline void multiply(__m256i *high, __m256i *low, __m256i a, __m256i factor)
+// The products of the words of a with a factor.
+LANES_INLINE Words multiply(Words a, uint32_t factor)
 {
-    __m256i even = _mm256_mul_epu32(a, factor);
-    __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), factor);
-    *low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
-    *high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+#if defined(__AVX512F__)
+    return (Words)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(factor));
+#elif defined(__AVX2__)
+    __m256i low = (__m256i)__builtin_shufflevector(a, a, 0, 1, 2, 3);
+    __m256i high = (__m256i)__builtin_shufflevector(a, a, 4, 5, 6, 7);
+    low = _mm256_mul_epu32(low, _mm256_set1_epi64x(factor));
+    high = _mm256_mul_epu32(high, _mm256_set1_epi64x(factor));
+    return (Words)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    return (a & 0xffffffffu) * factor;
+#endif
 }
 
-static void blocks(uint32_t words[3][BATCH_LANES], uint64_t seed, uint64_t stream,
-                   const uint32_t pixel[BATCH_LANES])
+// The first three words of the blocks.
+static void blocks(LanesMask words[3], uint64_t seed, uint64_t stream, const LanesMask *pixel)
 {
-    __m256i c0 = _mm256_loadu_si256((const __m256i_u *)pixel), c1 = _mm256_setzero_si256();
-    __m256i c2 = _mm256_set1_epi32((int)(uint32_t)stream);
-    __m256i c3 = _mm256_set1_epi32((int)(uint32_t)(stream >> 32));
-    const __m256i factor0 = _mm256_set1_epi32((int)0xD2511F53u);
-    const __m256i factor1 = _mm256_set1_epi32((int)0xCD9E8D57u);
+    Words c0 = __builtin_convertvector(*pixel, Words), c1 = {0};
+    Words c2 = c1 + (uint32_t)stream, c3 = c1 + (stream >> 32);
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-        __m256i high0, low0, high1, low1;
-        multiply(&high0, &low0, c0, factor0);
-        multiply(&high1, &low1, c2, factor1);
-        c0 = _mm256_xor_si256(_mm256_xor_si256(high1, c1), _mm256_set1_epi32((int)k0));
-        c2 = _mm256_xor_si256(_mm256_xor_si256(high0, c3), _mm256_set1_epi32((int)k1));
-        c1 = low1, c3 = low0;
+        Words product0 = multiply(c0, 0xD2511F53u), product1 = multiply(c2, 0xCD9E8D57u);
+        c0 = product1 >> 32 ^ c1 ^ k0;
+        c2 = product0 >> 32 ^ c3 ^ k1;
+        c1 = product1, c3 = product0;
     }
-    _mm256_storeu_si256((__m256i_u *)words[0], c0);
-    _mm256_storeu_si256((__m256i_u *)words[1], c1);
-    _mm256_storeu_si256((__m256i_u *)words[2], c2);
+    words[0] = __builtin_convertvector(c0, LanesMask);
+    words[1] = __builtin_convertvector(c1, LanesMask);
+    words[2] = __builtin_convertvector(c2, LanesMask);
 }
-#else
-static void blocks(uint32_t words[3][BATCH_LANES], uint64_t seed, uint64_t stream,
-                   const uint32_t pixel[BATCH_LANES])
-{
-    for (int lane = 0; lane < BATCH_LANES; lane++) {
-        uint32_t block[4];
-        rng_block(block, seed, stream, pixel[lane]);
-        for (int c = 0; c < 3; c++) words[c][lane] = block[c];
-    }
-}
-#endif
 
 // Four bytes, each uniform on 0..255: mean 4 * 127.5, variance 4 (256^2 - 1)/12.
-static Lanes nearly_normal(const uint32_t words[BATCH_LANES])
+LANES_INLINE Lanes nearly_normal(LanesMask words)
 {
-    LanesMask w;
-    memcpy(&w, words, sizeof w);
-    LanesMask pairs = (w & 0x00ff00ff) + ((w >> 8) & 0x00ff00ff);
+    LanesMask pairs = (words & 0x00ff00ff) + ((words >> 8) & 0x00ff00ff);
     LanesMask sum = (pairs & 0xffff) + (pairs >> 16);
     return (__builtin_convertvector(sum, Lanes) - 510.0f) * (1.0f / 147.8005413f);
 }
 
-void sensor_noise(Lanes3 *noise, uint64_t seed, uint64_t stream, const uint32_t pixel[BATCH_LANES])
+void sensor_noise(Lanes3 *noise, uint64_t seed, uint64_t stream, const LanesMask *pixel)
 {
-    uint32_t words[3][BATCH_LANES];
+    LanesMask words[3];
     blocks(words, seed, stream, pixel);
     *noise = lanes3(nearly_normal(words[0]), nearly_normal(words[1]), nearly_normal(words[2]));
 }

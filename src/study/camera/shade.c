@@ -75,9 +75,27 @@ static void apply_material(Surface *s, const Frame *frame, int id, LanesMask mas
     s->mirror = lanes_select(mask, share, s->mirror);
 }
 
+// One vector at a time: a compiler fills the whole structure by a slow instruction.
+LANES_INLINE void clear(Surface *s)
+{
+    const Lanes zero = lanes(0.0f);
+    s->point = s->normal = s->color = lanes3(zero, zero, zero);
+    s->emit = s->mirror = s->sun = zero;
+    s->unshaded = (LanesMask){0};
+}
+
+// The material of each lane, -1 where nothing was met.
+LANES_INLINE LanesMask materials_met(const Hits *hits, const uint8_t *material)
+{
+    const int32_t *quad = hits->quad;
+    LanesMask id = {material[quad[0]], material[quad[1]], material[quad[2]], material[quad[3]],
+                    material[quad[4]], material[quad[5]], material[quad[6]], material[quad[7]]};
+    return id | ~hits->hit;
+}
+
 static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const Hits *hits)
 {
-    *s = (Surface){.emit = lanes(0.0f)};
+    clear(s);
     if (!lanes_bits(hits->hit)) return;
     Lanes distance = lanes_select(hits->hit, hits->distance, lanes(0.0f));
     s->point = lanes3_axpy(rays->origin, distance, rays->direction);
@@ -89,9 +107,7 @@ static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const
     Lanes slant = lanes_sqrt(lanes_max(cosine * sign, lanes(0.02f)));
     Lanes foot = (rays->travelled + distance) * frame->pixel / slant;
 
-    LanesMask id = {0};
-    for (int lane = 0; lane < BATCH_LANES; lane++)
-        id[lane] = hits->hit[lane] ? frame->venue->mesh.material[hits->quad[lane]] : -1;
+    LanesMask id = materials_met(hits, frame->venue->mesh.material);
     for (unsigned left = lanes_bits(hits->hit); left;) {
         int32_t first = id[__builtin_ctz(left)];
         LanesMask mask = id == first;
@@ -102,9 +118,9 @@ static void find_surface(Surface *s, const Frame *frame, const Rays *rays, const
     s->sun = lanes_max(lanes3_dot(s->normal, to_sun), lanes(0.0f));
 }
 
-// Rays from the surface to the sun. The sun's disc is tried at eight places, one a lane: where it
-// is wide, neighbouring pixels see different parts of it, and so do the rays of one pixel.
-static void aim_at_sun(Rays *rays, const Light *light, const Surface *s, const Hits *hits, int part)
+// The ways to eight places on the sun's disc, one a lane: where it is wide, neighbouring pixels see
+// different parts of it, and so do the rays of one pixel. `part` is the place that lane 0 looks at.
+LANES_INLINE Lanes3 ways_to_sun(const Light *light, int part)
 {
     static const float ring[2][2 * BATCH_LANES] = {
         {0.35f, -0.86f, 0.61f, -0.24f, -0.56f, 0.93f, -0.33f, 0.10f, //
@@ -112,31 +128,34 @@ static void aim_at_sun(Rays *rays, const Light *light, const Surface *s, const H
         {0.20f, 0.31f, -0.69f, -0.52f, 0.78f, 0.12f, -0.90f, 0.86f, //
          0.20f, 0.31f, -0.69f, -0.52f, 0.78f, 0.12f, -0.90f, 0.86f},
     };
+    Lanes3 sun = spread(light->sun_direction);
+    if (light->softness <= 0.0f) return sun;
     Lanes ring_x = lanes_load(ring[0] + part), ring_y = lanes_load(ring[1] + part);
-    Lanes3 sun = spread(light->sun_direction), to_sun = sun;
-    if (light->softness > 0.0f) {
-        const Lanes3 oblique = lanes3(lanes(0.36f), lanes(0.48f), lanes(0.8f));
-        Lanes3 side = normalized(lanes3_cross(sun, oblique)), other = lanes3_cross(sun, side);
-        to_sun = lanes3_axpy(to_sun, light->softness * ring_x, side);
-        to_sun = normalized(lanes3_axpy(to_sun, light->softness * ring_y, other));
-    }
-    *rays = (Rays){.origin = lanes3_axpy(s->point, lanes(LIFT), s->normal),
-                   .direction = to_sun,
-                   .near = RAY_NEAR,
-                   .far = lanes(light->reach),
-                   .active = hits->hit & (s->sun > 0.0f) & ~s->unshaded};
+    const Lanes3 oblique = lanes3(lanes(0.36f), lanes(0.48f), lanes(0.8f));
+    Lanes3 side = normalized(lanes3_cross(sun, oblique)), other = lanes3_cross(sun, side);
+    Lanes3 way = lanes3_axpy(sun, light->softness * ring_x, side);
+    return normalized(lanes3_axpy(way, light->softness * ring_y, other));
 }
 
 // What stands in the sun's way leaves the surface without its light.
-static void cast_shadows(Surface *surfaces, const Frame *frame, const Rays *from, const Hits *hits,
+static void cast_shadows(Surface *surfaces, const Frame *frame, const Hits *hits, int part,
                          int packets)
 {
+    const Light *light = &frame->look->light;
+    const Lanes3 to_sun = ways_to_sun(light, part);
     Rays rays[PACKETS_MAX];
     LanesMask dark[PACKETS_MAX];
     int owner[PACKETS_MAX], count = 0;
     for (int i = 0; i < packets; i++) {
-        aim_at_sun(&rays[count], &frame->look->light, &surfaces[i], &hits[i], from[i].part);
-        if (lanes_bits(rays[count].active)) owner[count++] = i;
+        const Surface *s = &surfaces[i];
+        LanesMask active = hits[i].hit & (s->sun > 0.0f) & ~s->unshaded;
+        if (!lanes_bits(active)) continue;
+        rays[count] = (Rays){.origin = lanes3_axpy(s->point, lanes(LIFT), s->normal),
+                             .direction = to_sun,
+                             .near = RAY_NEAR,
+                             .far = lanes(light->reach),
+                             .active = active};
+        owner[count++] = i;
     }
     if (count == 0) return;
     blocked(dark, frame, rays, count);
@@ -155,7 +174,8 @@ static void light_surface(Lanes3 *out, const Light *light, const Surface *s)
     *out = lanes3_mul(s->color, arriving);
 }
 
-static void aim_mirrored(Rays *mirrored, const Surface *s, const Rays *rays, const Hits *hits)
+static void aim_mirrored(Rays *mirrored, const Surface *s, const Rays *rays, const Hits *hits,
+                         const LanesMask *active)
 {
     Lanes along = -2.0f * lanes3_dot(rays->direction, s->normal);
     Lanes3 direction = lanes3_axpy(rays->direction, along, s->normal);
@@ -169,43 +189,14 @@ static void aim_mirrored(Rays *mirrored, const Surface *s, const Rays *rays, con
                        .near = RAY_NEAR,
                        .far = lanes(FAR_AWAY),
                        .travelled = rays->travelled + hits->distance,
-                       .active = hits->hit & (s->mirror > 0.0f)};
+                       .active = *active};
 }
 
-static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int packets,
-                         bool mirrored);
-
-static void mix_mirrored(Lanes3 *out, const Frame *frame, const Surface *surfaces, const Rays *rays,
-                         const Hits *hits, int packets)
-{
-    Rays mirrored[PACKETS_MAX];
-    Lanes3 seen[PACKETS_MAX];
-    int owner[PACKETS_MAX], count = 0;
-    for (int i = 0; i < packets; i++) {
-        aim_mirrored(&mirrored[count], &surfaces[i], &rays[i], &hits[i]);
-        if (lanes_bits(mirrored[count].active)) owner[count++] = i;
-    }
-    if (count == 0) return;
-    shade_bounce(seen, frame, mirrored, count, true);
-    for (int k = 0; k < count; k++) {
-        Lanes3 *to = &out[owner[k]];
-        Lanes3 mixed = lanes3_mix(*to, seen[k], surfaces[owner[k]].mirror);
-        *to = lanes3_select(mirrored[k].active, mixed, *to);
-    }
-}
-
-// Shadows and mirrors are seen by the camera's own rays; in a mirror everything is in the sun.
-static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int packets,
-                         bool mirrored)
+// What lies between the camera and the surfaces, and beside them.
+static void add_air(Lanes3 *out, const Frame *frame, const Rays *rays, const Hits *hits,
+                    int packets)
 {
     const Light *light = &frame->look->light;
-    Hits hits[PACKETS_MAX];
-    Surface surfaces[PACKETS_MAX];
-    trace(hits, frame, rays, packets);
-    for (int i = 0; i < packets; i++) find_surface(&surfaces[i], frame, &rays[i], &hits[i]);
-    if (!mirrored && light->reach > 0.0f) cast_shadows(surfaces, frame, rays, hits, packets);
-    for (int i = 0; i < packets; i++) light_surface(&out[i], light, &surfaces[i]);
-    if (!mirrored) mix_mirrored(out, frame, surfaces, rays, hits, packets);
     for (int i = 0; i < packets; i++) {
         Lanes way = rays[i].travelled + hits[i].distance;
         Lanes3 solid = lanes3_mix(out[i], spread(light->haze), way / (way + light->haze_distance));
@@ -216,7 +207,49 @@ static void shade_bounce(Lanes3 *out, const Frame *frame, const Rays *rays, int 
     }
 }
 
-void shade(Lanes3 *light, const Frame *frame, const Rays *rays, int packets)
+// In a mirror everything is in the sun, and there are no mirrors.
+static void shade_mirrored(Lanes3 *out, const Frame *frame, const Rays *rays, int packets)
 {
-    shade_bounce(light, frame, rays, packets, false);
+    Hits hits[PACKETS_MAX];
+    trace(hits, frame, rays, packets);
+    for (int i = 0; i < packets; i++) {
+        Surface surface;
+        find_surface(&surface, frame, &rays[i], &hits[i]);
+        light_surface(&out[i], &frame->look->light, &surface);
+    }
+    add_air(out, frame, rays, hits, packets);
+}
+
+static void mix_mirrored(Lanes3 *out, const Frame *frame, const Surface *surfaces, const Rays *rays,
+                         const Hits *hits, int packets)
+{
+    Rays mirrored[PACKETS_MAX];
+    Lanes3 seen[PACKETS_MAX];
+    int owner[PACKETS_MAX], count = 0;
+    for (int i = 0; i < packets; i++) {
+        LanesMask active = hits[i].hit & (surfaces[i].mirror > 0.0f);
+        if (!lanes_bits(active)) continue;
+        aim_mirrored(&mirrored[count], &surfaces[i], &rays[i], &hits[i], &active);
+        owner[count++] = i;
+    }
+    if (count == 0) return;
+    shade_mirrored(seen, frame, mirrored, count);
+    for (int k = 0; k < count; k++) {
+        Lanes3 *to = &out[owner[k]];
+        Lanes3 mixed = lanes3_mix(*to, seen[k], surfaces[owner[k]].mirror);
+        *to = lanes3_select(mirrored[k].active, mixed, *to);
+    }
+}
+
+void shade(Lanes3 *out, const Frame *frame, const Rays *rays, int part, int packets)
+{
+    const Light *light = &frame->look->light;
+    Hits hits[PACKETS_MAX];
+    Surface surfaces[PACKETS_MAX];
+    trace(hits, frame, rays, packets);
+    for (int i = 0; i < packets; i++) find_surface(&surfaces[i], frame, &rays[i], &hits[i]);
+    if (light->reach > 0.0f) cast_shadows(surfaces, frame, hits, part, packets);
+    for (int i = 0; i < packets; i++) light_surface(&out[i], light, &surfaces[i]);
+    mix_mirrored(out, frame, surfaces, rays, hits, packets);
+    add_air(out, frame, rays, hits, packets);
 }

@@ -28,25 +28,34 @@ LANES_INLINE LanesWord whole(Lanes floored)
     return (LanesWord) __builtin_convertvector(floored, LanesMask);
 }
 
-// A number in [0, 1) that belongs to a whole (x, y): two rounds of multiply and shift.
-LANES_INLINE Lanes scatter(LanesWord x, LanesWord y)
+// A whole (x, y) as one number, and the way from it to its neighbours.
+#define STEP_X 0x9E3779B1u
+#define STEP_Y 0x85EBCA77u
+
+LANES_INLINE LanesWord place(LanesWord x, LanesWord y) { return x * STEP_X + y * STEP_Y; }
+
+// A whole number below 2^24 that belongs to a place: two rounds of multiply and shift.
+LANES_INLINE Lanes draw(LanesWord h)
 {
-    LanesWord h = x * 0x9E3779B1u + y * 0x85EBCA77u;
     h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
     h ^= h >> 12;
-    return __builtin_convertvector((LanesMask)(h >> 8), Lanes) * 0x1p-24f;
+    return __builtin_convertvector((LanesMask)(h >> 8), Lanes);
 }
+
+// A number in [0, 1) that belongs to a whole (x, y).
+LANES_INLINE Lanes scatter(LanesWord x, LanesWord y) { return draw(place(x, y)) * 0x1p-24f; }
 
 // Noise in [0, 1): random values on the whole numbers, smooth in between.
 LANES_INLINE Lanes value_noise(Lanes a, Lanes b)
 {
     Lanes fa = lanes_floor(a), fb = lanes_floor(b);
-    LanesWord x = whole(fa), y = whole(fb);
+    LanesWord at = place(whole(fa), whole(fb));
     Lanes s = a - fa, t = b - fb;
     s = s * s * (3.0f - 2.0f * s);
     t = t * t * (3.0f - 2.0f * t);
-    return lanes_mix(lanes_mix(scatter(x, y), scatter(x + 1, y), s),
-                     lanes_mix(scatter(x, y + 1), scatter(x + 1, y + 1), s), t);
+    Lanes near = lanes_mix(draw(at), draw(at + STEP_X), s);
+    Lanes far = lanes_mix(draw(at + STEP_Y), draw(at + STEP_X + STEP_Y), s);
+    return lanes_mix(near, far, t) * 0x1p-24f;
 }
 
 // How much of a detail of this size a pixel that covers `foot` still shows.
@@ -57,11 +66,13 @@ LANES_INLINE Lanes layered_noise(Lanes a, Lanes b, float size, int octaves, Lane
 {
     Lanes sum = lanes(0.5f);
     float strength = 0.6f;
+    a /= size, b /= size;
     for (int k = 0; k < octaves; k++, size *= 0.5f, strength *= 0.5f) {
         Lanes weight = shown(foot, size);
         if (!lanes_bits(weight > 0.0f)) break;
         float shift = 17.3f * (float)k;
-        sum += strength * weight * (value_noise(a / size + shift, b / size - shift) - 0.5f);
+        sum += strength * weight * (value_noise(a + shift, b - shift) - 0.5f);
+        a *= 2.0f, b *= 2.0f;
     }
     return sum;
 }
@@ -152,14 +163,22 @@ LANES_INLINE Lanes3 facade(const Material *m, Lanes a, Lanes b, Lanes foot)
     return lanes3_mix(lanes3_mix(wall, frame, surround), window, opening);
 }
 
+// Surface coordinates of the points p.
+LANES_INLINE void lay_out(Lanes *a, Lanes *b, const Lanes3 *p, const Lanes3 *n)
+{
+    *a = p->x, *b = p->y;
+    LanesMask flat = lanes_abs(n->z) > 0.7f;
+    if (lanes_bits(flat) == LANES_ALL) return;
+    Lanes along = lanes_max(lanes_sqrt(n->x * n->x + n->y * n->y), lanes(1e-6f));
+    *a = lanes_select(flat, *a, (n->x * p->y - n->y * p->x) / along);
+    *b = lanes_select(flat, *b, p->z);
+}
+
 void material_color(Lanes3 *color, const Material *m, const Lanes3 *p, const Lanes3 *n,
                     const Lanes *foot_at)
 {
-    Lanes foot = *foot_at;
-    LanesMask flat = lanes_abs(n->z) > 0.7f;
-    Lanes along = lanes_max(lanes_sqrt(n->x * n->x + n->y * n->y), lanes(1e-6f));
-    Lanes a = lanes_select(flat, p->x, (n->x * p->y - n->y * p->x) / along);
-    Lanes b = lanes_select(flat, p->y, p->z);
+    Lanes a, b, foot = *foot_at;
+    lay_out(&a, &b, p, n);
     switch (m->pattern) {
     case PATTERN_NOISE:
         *color = lanes3_mix(light_of(m->color[0]), light_of(m->color[1]),
@@ -245,6 +264,20 @@ void water_color(Lanes3 *color, const Material *m, const Lanes3 *p, const Lanes3
 
 // ---- Sky ----------------------------------------------------------------------------------------
 
+// A layer of clouds overhead, seen in perspective.
+LANES_INLINE void add_clouds(Lanes3 *color, const Sky *sky, const Lanes3 *direction, Lanes up)
+{
+    Lanes away = 1.0f / ((up + 0.07f) * sky->cloud_scale);
+    Lanes a = direction->x * away, b = direction->y * away, none = lanes(0.0f);
+    Lanes thick = layered_noise(a, b, 1.0f, 3, none);
+    Lanes cover = smooth(lanes(0.95f - sky->cover), lanes(1.25f - sky->cover), thick + 0.1f);
+    cover *= unit(direction->z * 12.0f);
+    if (!lanes_bits(cover > 0.0f)) return;
+    Lanes dark = unit(2.2f * layered_noise(a + 3.7f, b + 1.9f, 0.8f, 2, none) - 0.6f);
+    Lanes3 cloud = lanes3_mix(light_of(sky->cloud), light_of(sky->cloud_shade), dark);
+    *color = lanes3_mix(*color, cloud, cover);
+}
+
 void sky_color(Lanes3 *color, const Sky *sky, const Light *light, const Lanes3 *direction)
 {
     Lanes up = lanes_max(direction->z, lanes(0.0f));
@@ -255,15 +288,6 @@ void sky_color(Lanes3 *color, const Sky *sky, const Light *light, const Lanes3 *
     Lanes glow = facing * facing; // to the 64th power in the end
     for (int i = 0; i < 5; i++) glow *= glow;
     Lanes3 out = lanes3_axpy(clear, 0.35f * glow, light_of(light->sun_color));
-    if (sky->cover > 0.0f) {
-        // A layer of clouds overhead, seen in perspective.
-        Lanes away = 1.0f / ((up + 0.07f) * sky->cloud_scale);
-        Lanes a = direction->x * away, b = direction->y * away, none = lanes(0.0f);
-        Lanes thick = layered_noise(a, b, 1.0f, 3, none);
-        Lanes cover = smooth(lanes(0.95f - sky->cover), lanes(1.25f - sky->cover), thick + 0.1f);
-        Lanes dark = unit(2.2f * layered_noise(a + 3.7f, b + 1.9f, 0.8f, 2, none) - 0.6f);
-        Lanes3 cloud = lanes3_mix(light_of(sky->cloud), light_of(sky->cloud_shade), dark);
-        out = lanes3_mix(out, cloud, cover * unit(direction->z * 12.0f));
-    }
     *color = out;
+    if (sky->cover > 0.0f) add_clouds(color, sky, direction, up);
 }

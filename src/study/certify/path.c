@@ -229,7 +229,8 @@ FacetStatus path_trace(const DenoisingPath **path, PathTracer *r, FacetFactorTas
                        uint64_t seed, const FacetProgress *progress)
 {
     TRY(policy_check_task(r->policy, task));
-    return path_trace_from(path, r, task, seed, policy_noise_number(r->policy, &task, 0), progress);
+    return path_trace_from(path, r, task, seed, policy_noise_number(r->policy, &task, NULL, 0),
+                           progress);
 }
 
 FacetStatus path_trace_from(const DenoisingPath **path, PathTracer *r, FacetFactorTask task,

@@ -9,6 +9,8 @@
 
 // ---- The race study: Section "State-Based Full-Race Composition" and its appendix ---------------
 
+enum { PAPER_STEPS = 50 }; // denoising steps of a plan, but for the sweep
+
 // Table "Race tracks and maximum feasible speeds", m/s: 0 for infeasible, -1 when the paper has no
 // such task.
 double paper_speed(const char *track, const char *size);

@@ -7,36 +7,69 @@
 #include <math.h>
 #include <stdlib.h>
 
+// The seeds that one rank plans and flies.
+typedef struct Share {
+    int *seeds;        // which of the run's
+    uint64_t *numbers; // their numbers
+    int count;
+} Share;
+
+// Flies the prepared plans of a share.
+static FacetStatus fly_share(EvalRun *run, const FacetRace *race, const FacetPlanner *planner,
+                             const FacetCourseTask *tasks, const Share *share, Progress *all)
+{
+    const FacetProgress aside = progress_aside(all);
+    for (int i = 0; i < share->count; i++) {
+        TRY(facet_race_fly_all(&run->results[share->seeds[i] * run->tasks], race, planner, tasks,
+                               run->tasks, share->numbers[i], 0.0, &aside));
+        TRY(progress_add(all, 1, NULL));
+    }
+    return status_ok();
+}
+
+// All plans of all seeds of a share are sampled together.
+static FacetStatus plan_and_fly(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
+                                const FacetPolicySampling *sampling, const FacetCourseTask *tasks,
+                                const Share *share, Progress *all)
+{
+    const FacetProgress aside = progress_aside(all);
+    FacetPolicyPlanner *plans;
+    if (!share->count) return status_ok();
+    TRY(facet_policy_planner_create(&plans, policy, race, sampling, tasks, run->tasks,
+                                    share->numbers, share->count, &aside));
+    FacetPlanner planner = facet_planner_from_policy(plans);
+    FacetStatus status = fly_share(run, race, &planner, tasks, share, all);
+    facet_policy_planner_destroy(plans);
+    return status;
+}
+
 FacetStatus eval_run_share(EvalRun *run, const FacetRace *race, const FacetPolicy *policy,
                            const FacetPolicySampling *sampling, int seeds, FacetRanks *ranks,
                            int first, const FacetProgress *progress)
 {
     Progress all;
     progress_begin(&all, progress, "seeds", seeds);
-    const FacetProgress aside = progress_aside(&all);
     *run = (EvalRun){.seeds = seeds};
-    size_t room = (size_t)facet_race_task_max(race);
+    size_t room = (size_t)facet_race_task_max(race), most = (size_t)seeds;
     FacetCourseTask *tasks = calloc(room, sizeof *tasks);
-    run->results = calloc(room * (size_t)seeds, sizeof *run->results);
-    FacetStatus status = tasks && run->results
+    Share share = {calloc(most, sizeof *share.seeds), calloc(most, sizeof *share.numbers), 0};
+    run->results = calloc(room * most, sizeof *run->results);
+    FacetStatus status = tasks && share.seeds && share.numbers && run->results
                              ? status_ok()
                              : status_fail(FACET_NO_MEMORY, "out of memory for flights");
-    if (status.ok) run->tasks = facet_race_feasible_tasks(tasks, race);
-    for (int k = 0; k < seeds && status.ok; k++) {
-        if (!ranks_mine(ranks, first + k)) continue;
-        uint64_t seed = sampling->seed + (uint64_t)k;
-        FacetPolicyPlanner *planner;
-        status = facet_policy_planner_create(&planner, policy, race, sampling, tasks, run->tasks,
-                                             &seed, 1, &aside);
-        if (!status.ok) break;
-        FacetPlanner fly = facet_planner_from_policy(planner);
-        status = facet_race_fly_all(&run->results[k * run->tasks], race, &fly, tasks, run->tasks,
-                                    seed, 0.0, &aside);
-        facet_policy_planner_destroy(planner);
-        if (status.ok) status = progress_add(&all, 1, NULL);
+    if (status.ok) {
+        run->tasks = facet_race_feasible_tasks(tasks, race);
+        for (int k = 0; k < seeds; k++)
+            if (ranks_mine(ranks, first + k)) {
+                share.seeds[share.count] = k;
+                share.numbers[share.count++] = sampling->seed + (uint64_t)k;
+            }
+        status = plan_and_fly(run, race, policy, sampling, tasks, &share, &all);
     }
     progress_end(&all);
     free(tasks);
+    free(share.seeds);
+    free(share.numbers);
     if (!status.ok) eval_run_free(run);
     return status;
 }

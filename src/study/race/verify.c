@@ -281,6 +281,18 @@ static bool better_report(const FacetVerifyReport *report, const FacetVerifyRepo
     return report->verified.passed > other->verified.passed;
 }
 
+// Verifies the plan of try `number`, from 0 on, and takes it if it is the best so far.
+static FacetStatus consider(FacetVerifyReport *report, const FacetRace *race,
+                            const FacetKeypoint *chunk, FacetCourseTask task,
+                            const FacetVerifyOptions *options, int number)
+{
+    FacetVerifyReport other;
+    TRY(facet_race_verify(&other, race, chunk, task, options));
+    if (number == 0 || better_report(&other, report)) *report = other;
+    report->tries = number + 1;
+    return status_ok();
+}
+
 FacetStatus facet_race_plan_verified(FacetVerifyReport *report,
                                      FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
                                      const FacetRace *race, const FacetPlanner *planner,
@@ -288,14 +300,11 @@ FacetStatus facet_race_plan_verified(FacetVerifyReport *report,
                                      const FacetVerifyOptions *options)
 {
     TRY(planner->plan(raw, race, task, seed, planner->context));
-    TRY(facet_race_verify(report, race, raw, task, options));
+    TRY(consider(report, race, raw, task, options, 0));
     for (int i = 1; i < options->tries && !report->within_margin; i++) {
         FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-        FacetVerifyReport other;
         TRY(planner->plan(chunk, race, task, seed + (uint64_t)i, planner->context));
-        TRY(facet_race_verify(&other, race, chunk, task, options));
-        if (better_report(&other, report)) *report = other;
-        report->tries = i + 1;
+        TRY(consider(report, race, chunk, task, options, i));
     }
     return status_ok();
 }
@@ -341,29 +350,92 @@ typedef struct VerifyWork {
     uint64_t seed;
     double gusts;
     Progress *progress;
+
+    // Of the round: try number `round` of the tasks that are not settled.
+    int round, count;
+    int *open;                // [count], which tasks
+    FacetCourseTask *wanted;  // [count]
+    uint64_t *seeds;          // [count]
+    FacetKeypoint *chunks;    // [count][32]
+    FacetKeypoint *raw_plans; // [tasks][32], of the first round
 } VerifyWork;
+
+static FacetKeypoint *chunk_at(FacetKeypoint *chunks, int index)
+{
+    return chunks + (size_t)index * FACET_CHUNK_KEYPOINTS;
+}
 
 static FacetStatus fly_both(const VerifyWork *work, int index)
 {
     const FacetRace *race = work->race;
     FacetCourseTask task = work->tasks[index];
-    FacetVerifyReport *report = &work->reports[index];
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-    TRY(facet_race_plan_verified(report, chunk, race, work->planner, task, work->seed,
-                                 work->options));
-    FacetPlanner raw = {.name = work->planner->name, .plan = plan_given, .context = chunk};
-    FacetPlanner verified = {.name = "verified", .plan = plan_given, .context = report->plan};
+    FacetPlanner raw = {.name = work->planner->name,
+                        .plan = plan_given,
+                        .context = chunk_at(work->raw_plans, index)};
+    FacetPlanner verified = {
+        .name = "verified", .plan = plan_given, .context = work->reports[index].plan};
     TRY(facet_race_fly(&work->raw[index], race, &raw, task, work->seed, work->gusts));
     return facet_race_fly(&work->verified[index], race, &verified, task, work->seed, work->gusts);
 }
 
-static FacetStatus fly_one(void *context, int index, int worker)
+static bool settled(const VerifyWork *work, int index)
+{
+    return work->reports[index].within_margin || work->round + 1 == work->options->tries;
+}
+
+static FacetStatus verify_one(void *context, int slot, int worker)
 {
     (void)worker;
     const VerifyWork *work = context;
+    const FacetPlanner *planner = work->planner;
+    int index = work->open[slot];
+    FacetKeypoint *chunk = chunk_at(work->chunks, slot);
     TRY(progress_add(work->progress, 0, NULL));
+    if (!planner->plan_all)
+        TRY(planner->plan(chunk, work->race, work->wanted[slot], work->seeds[slot],
+                          planner->context));
+    for (int i = 0; work->round == 0 && i < FACET_CHUNK_KEYPOINTS; i++)
+        chunk_at(work->raw_plans, index)[i] = chunk[i];
+    TRY(consider(&work->reports[index], work->race, chunk, work->wanted[slot], work->options,
+                 work->round));
+    if (!settled(work, index)) return status_ok();
     TRY(fly_both(work, index));
     return progress_add(work->progress, 1, NULL);
+}
+
+// The next try of every task that is not settled: all are planned together.
+static FacetStatus verify_round(VerifyWork *work)
+{
+    const FacetPlanner *planner = work->planner;
+    const FacetProgress aside = progress_aside(work->progress);
+    for (int i = 0; i < work->count; i++) {
+        work->wanted[i] = work->tasks[work->open[i]];
+        work->seeds[i] = work->seed + (uint64_t)work->round;
+    }
+    if (planner->plan_all)
+        TRY(planner->plan_all(work->chunks, work->race, work->wanted, work->seeds, work->count,
+                              planner->context, &aside));
+    TRY(pool_try(work->race->pool, work->count, verify_one, work));
+    int left = 0;
+    for (int i = 0; i < work->count; i++)
+        if (!settled(work, work->open[i])) work->open[left++] = work->open[i];
+    work->count = left;
+    return status_ok();
+}
+
+static FacetStatus verify_rounds(VerifyWork *work, int count)
+{
+    size_t room = (size_t)count + 1, keypoints = room * FACET_CHUNK_KEYPOINTS;
+    work->open = calloc(room, sizeof *work->open);
+    work->wanted = calloc(room, sizeof *work->wanted);
+    work->seeds = calloc(room, sizeof *work->seeds);
+    work->chunks = calloc(keypoints, sizeof *work->chunks);
+    work->raw_plans = calloc(keypoints, sizeof *work->raw_plans);
+    if (!work->open || !work->wanted || !work->seeds || !work->chunks || !work->raw_plans)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", count);
+    for (int i = 0; i < count; i++) work->open[i] = i;
+    for (work->count = count; work->count > 0; work->round++) TRY(verify_round(work));
+    return status_ok();
 }
 
 FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verified,
@@ -375,9 +447,22 @@ FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verif
     TRY(check_options(options));
     Progress flights;
     progress_begin(&flights, progress, "verified", count);
-    VerifyWork work = {raw,     verified, reports, race,  planner,
-                       options, tasks,    seed,    gusts, &flights};
-    FacetStatus status = pool_try(race->pool, count, fly_one, &work);
+    VerifyWork work = {.raw = raw,
+                       .verified = verified,
+                       .reports = reports,
+                       .race = race,
+                       .planner = planner,
+                       .options = options,
+                       .tasks = tasks,
+                       .seed = seed,
+                       .gusts = gusts,
+                       .progress = &flights};
+    FacetStatus status = verify_rounds(&work, count);
     progress_end(&flights);
+    free(work.open);
+    free(work.wanted);
+    free(work.seeds);
+    free(work.chunks);
+    free(work.raw_plans);
     return status;
 }

@@ -26,24 +26,30 @@ void document_set_text(Json *object, const char *key, const char *text)
 
 static Json *source_of_file(Report *report, InputKind kind)
 {
-    static const char *const names[] = {"Race",         "Evaluation",
-                                        "Certificates", "Verification before flight",
-                                        "Single gate",  "Single-gate study"};
-    static const char *const commands[] = {"race",         "eval", "certify",
-                                           "fly --verify", "gate", "gate study"};
+    static const struct {
+        const char *name, *command;
+    } made[INPUT_KINDS] = {
+        [INPUT_RACE] = {"Race", "race"},
+        [INPUT_EVAL] = {"Evaluation", "eval"},
+        [INPUT_STEPS] = {"Step study", "eval --step-study"},
+        [INPUT_CERTIFY] = {"Certificates", "certify"},
+        [INPUT_VERIFY] = {"Verification before flight", "fly --verify"},
+        [INPUT_GATE] = {"Single gate", "gate"},
+        [INPUT_GATE_STUDY] = {"Single-gate study", "gate study"},
+    };
     char note[1200];
     Json *out = json_object();
     InputOrigin origin = input_origin(report, kind);
     bool read = report->inputs[kind].document != NULL;
     json_set_string(out, "id", input_name(kind));
-    json_set_string(out, "name", names[kind]);
+    json_set_string(out, "name", made[kind].name);
     json_set_string(out, "state", read ? "read" : "missing");
     document_set_text(out, "path", origin.path);
     if (!read)
         snprintf(note, sizeof note,
                  "No results of facet %s: write them with facet %s --json FILE and name the file "
                  "with --%s.",
-                 commands[kind], commands[kind], input_name(kind));
+                 made[kind].command, made[kind].command, input_name(kind));
     else if (origin.command[0])
         snprintf(note, sizeof note, "Made by: %.1000s", origin.command);
     else

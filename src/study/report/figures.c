@@ -124,6 +124,7 @@ Json *document_figures(Report *report)
         figures_passage(out, report);
         figures_tracks(out, report);
         figures_sampling(out, report);
+        figures_steps(out, report);
         figures_certificates(out, report);
     }
     figures_gate(out, report);

@@ -36,6 +36,7 @@ void figures_tracks(Json *list, Report *report);
 void figures_passage(Json *list, Report *report);
 void figures_certificates(Json *list, Report *report);
 void figures_sampling(Json *list, Report *report);
+void figures_steps(Json *list, Report *report);
 void figures_gate(Json *list, const Report *report);
 
 #endif

@@ -1,5 +1,6 @@
 // The flights of a report: those it is given, and plans from files and policies that are flown
 // here.
+#include "paper/paper.h"
 #include "race/eval.h"
 #include "race/planner.h"
 #include "report/gate_study.h"
@@ -307,7 +308,7 @@ FacetStatus report_add_policy(Report *report, const FacetPolicy *policy, FacetPo
     int feasible = facet_race_feasible_tasks(tasks, report->race), count = 0;
     for (int i = 0; i < feasible; i++)
         if (facet_policy_knows_task(policy, report->race, tasks[i])) tasks[count++] = tasks[i];
-    const FacetPolicySampling how = {.mode = mode, .seed = report->seed};
+    const FacetPolicySampling how = {.mode = mode, .steps = PAPER_STEPS, .seed = report->seed};
     ReportDenoising way = {0};
     FacetStatus status = status_ok();
     if (denoising && count > 0) status = report_denoising_begin(&way, policy, &how, tasks, count);

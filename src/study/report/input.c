@@ -14,6 +14,7 @@ static const struct {
 } kinds[INPUT_KINDS] = {
     [INPUT_RACE] = {"race", "race.json"},
     [INPUT_EVAL] = {"eval", "eval.json"},
+    [INPUT_STEPS] = {"steps", "steps.json"},
     [INPUT_CERTIFY] = {"certify", "certify.json"},
     [INPUT_VERIFY] = {"verify", "verify.json"},
     [INPUT_GATE] = {"gate", "gate.json"},

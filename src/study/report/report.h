@@ -39,6 +39,7 @@ int report_method(const char *id);
 typedef enum InputKind {
     INPUT_RACE,
     INPUT_EVAL,
+    INPUT_STEPS, // of facet eval --step-study
     INPUT_CERTIFY,
     INPUT_VERIFY, // of facet fly --verify
     INPUT_GATE,

@@ -112,6 +112,53 @@ static void table_totals(SheetSink *sink, const FacetRace *race, const FacetRace
     sheet_end(&sheet);
 }
 
+// One row a task, for results [samples][tasks] of several flights a task.
+static void sample_row(Sheet *sheet, const FacetCourse *course, const FacetRaceResult *results,
+                       int task, int tasks, int samples)
+{
+    const FacetRaceResult *first = &results[task];
+    int clear = 0, crashes = 0, passed = 0;
+    double miss = 0.0, speed = 0.0, error = 0.0;
+    for (int k = 0; k < samples; k++) {
+        const FacetRaceResult *result = &results[k * tasks + task];
+        const FacetFlight *flight = &result->flight;
+        clear += flight->passed == flight->gate_count;
+        crashes += flight->end == FACET_FLIGHT_CRASHED;
+        passed += flight->passed;
+        miss = fmax(miss, worst_miss(flight));
+        speed += result->speed_generated / samples;
+        error += result->error / samples;
+    }
+    sheet_group(sheet, course->tracks[first->task.track].name);
+    sheet_row(sheet, first->held_out, SHEET_BOTH);
+    task_cell(sheet, course, first->task);
+    sheet_numbers(sheet, clear);
+    sheet_text(sheet, "%d/%d", passed, samples * first->flight.gate_count);
+    sheet_numbers(sheet, crashes, miss, course->openings[first->task.opening].half_width, speed,
+                  first->speed_reference, error);
+}
+
+static void table_samples(SheetSink *sink, const FacetRace *race, const FacetRaceResult *results,
+                          int tasks, int samples)
+{
+    char note[200];
+    snprintf(note, sizeof note,
+             "%d flights a task, each with a plan of its own. Miss is the worst of all flights; "
+             "plan and error are means.",
+             samples);
+    const SheetHead head = {"samples", "race", "", note, .place = SHEET_TERMINAL, .starred = true};
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, (InputOrigin){0}, NULL)) return;
+    sheet_columns(
+        &sheet, TASK_COLUMN, NUMBER("Clear", "clear", 0, .meaning = "flights through all gates"),
+        NUMBER("Gates", "gates", 0), NUMBER("Crashes", "crashes", 0),
+        NUMBER("Worst miss", "miss", 2, .unit = "m"), NUMBER("Half-width", "limit", 3, .unit = "m"),
+        NUMBER("Plan", "plan", 2, .unit = "m/s"), NUMBER("Reference", "ref", 2, .unit = "m/s"),
+        NUMBER("Error", "error", 3, .unit = "m"));
+    for (int t = 0; t < tasks; t++) sample_row(&sheet, race->course, results, t, tasks, samples);
+    sheet_end(&sheet);
+}
+
 // ---- Speeds -------------------------------------------------------------------------------------
 
 // The highest feasible speed of every task beside the paper's.
@@ -167,6 +214,7 @@ Json *document_tables(Report *report)
         tables_eval(&sink, report);
         tables_race(&sink, report);
         tables_sampling(&sink, report);
+        tables_steps(&sink, report);
         tables_certify(&sink, report);
         tables_verify(&sink, report);
     }
@@ -183,6 +231,7 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
         tables_eval(&sink, &report);
         tables_sampling(&sink, &report);
     }
+    if (kind == INPUT_STEPS) tables_steps(&sink, &report);
     if (kind == INPUT_CERTIFY) tables_certify(&sink, &report);
     if (kind == INPUT_VERIFY) tables_verify(&sink, &report);
     if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);
@@ -196,6 +245,14 @@ void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *r
     for (int i = 0; i < count; i++) flight_row(&sheet, race->course, &results[i]);
     sheet_end(&sheet);
     table_totals(&sink, race, results, count);
+}
+
+void print_samples(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int tasks,
+                   int samples)
+{
+    SheetSink sink = {.terminal = stream};
+    table_samples(&sink, race, results, tasks, samples);
+    table_totals(&sink, race, results, tasks * samples);
 }
 
 void print_speeds(FILE *stream, const FacetRace *race)

@@ -12,6 +12,7 @@ InputOrigin flights_origin(const Report *report);
 void tables_race(SheetSink *sink, Report *report);
 void tables_eval(SheetSink *sink, Report *report);
 void tables_sampling(SheetSink *sink, Report *report);
+void tables_steps(SheetSink *sink, Report *report);
 void tables_certify(SheetSink *sink, Report *report);
 void tables_verify(SheetSink *sink, Report *report);
 void tables_gate(SheetSink *sink, Report *report);
@@ -24,6 +25,10 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
 
 // The sheets of flights with their totals, and of the highest feasible speeds.
 void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int count);
+
+// The same for several flights a task, results [samples][tasks]: one row a task.
+void print_samples(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int tasks,
+                   int samples);
 void print_speeds(FILE *stream, const FacetRace *race);
 
 #endif

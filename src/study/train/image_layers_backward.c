@@ -18,12 +18,12 @@ void conv2d_backward_input(Real *dx, ImageShape xs, const Real *dy, ImageShape y
             Conv2dReach ty = conv2d_reach(ry, c), tx = conv2d_reach(rx, c);
             int height = (xs.height - ry + c.stride - 1) / c.stride;
             int width = (xs.width - rx + c.stride - 1) / c.stride;
-            int depth = ty.count * tx.count * c.out;
+            int depth = ty.count * tx.count * c.out, v = 0, u = 0;
             for (int start = 0; start < height * width; start += CONV2D_CHUNK) {
                 int m =
                     height * width - start < CONV2D_CHUNK ? height * width - start : CONV2D_CHUNK;
-                for (int i = 0; i < m; i++) {
-                    int v = (start + i) / width, u = (start + i) % width;
+                for (int i = 0; i < m; i++, u++) {
+                    if (u == width) u = 0, v++;
                     from[i] = image_at(ys, v + ty.start, u + tx.start);
                     to[i] = image_at(xs, v * c.stride + ry, u * c.stride + rx);
                 }
@@ -38,16 +38,16 @@ void conv2d_backward_input(Real *dx, ImageShape xs, const Real *dy, ImageShape y
 }
 
 void conv2d_backward_weight(Real *dw, const Real *x, ImageShape xs, const Real *dy, ImageShape ys,
-                            Conv2d c)
+                            Conv2d c, bool accumulate)
 {
     int padding = c.kernel / 2, run = c.kernel * c.in;
     assert(xs.border >= padding && xs.channels == c.in && ys.channels == c.out);
     WindowGrid windows = {c.stride * image_stride(xs), c.stride * c.in};
     WindowGrid results = {image_stride(ys), c.out};
     for (int k = 0; k < c.kernel; k++)
-        gemm_windows_gradient(dw + (size_t)k * run * c.out, c.out,
-                              x + image_at(xs, k - padding, -padding), windows,
-                              dy + image_at(ys, 0, 0), results, ys.height, ys.width, run, c.out);
+        gemm_windows_gradient(
+            dw + (size_t)k * run * c.out, c.out, x + image_at(xs, k - padding, -padding), windows,
+            dy + image_at(ys, 0, 0), results, ys.height, ys.width, run, c.out, accumulate);
 }
 
 void max_pool_backward(Real *dx, ImageShape xs, const Real *dy, ImageShape ys,

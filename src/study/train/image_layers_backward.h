@@ -16,9 +16,10 @@
 void conv2d_backward_input(Real *dx, ImageShape xs, const Real *dy, ImageShape ys,
                            const Real *packed, Conv2d c, bool accumulate);
 
-// Adds to dw. The gradient of the bias is the sum over the pixels of dy.
+// dw is overwritten, or added to with accumulate. The gradient of the bias is the sum over the
+// pixels of dy.
 void conv2d_backward_weight(Real *dw, const Real *x, ImageShape xs, const Real *dy, ImageShape ys,
-                            Conv2d c);
+                            Conv2d c, bool accumulate);
 
 // Overwrites dx (border excepted).
 void max_pool_backward(Real *dx, ImageShape xs, const Real *dy, ImageShape ys,

@@ -55,7 +55,6 @@ void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real
     int time = layout.time, tiles = winograd_tiles(time), all = layout.samples * tiles;
     size_t size = (size_t)in * out;
     Real *m = scratch, *v = m + WINOGRAD_POINTS * size;
-    memset(m, 0, WINOGRAD_POINTS * size * sizeof *m);
     WindowGrid v_rows = {0, winograd_row(in)}, u_rows = {0, winograd_row(out)};
     for (int first = 0; first < all; first += WINOGRAD_GROUP) {
         int count = all - first < WINOGRAD_GROUP ? all - first : WINOGRAD_GROUP;
@@ -72,7 +71,7 @@ void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real
         }
         for (int point = 0; point < WINOGRAD_POINTS; point++)
             gemm_windows_gradient(m + point * size, out, v + point * v_matrix, v_rows,
-                                  u + point * u_matrix, u_rows, 1, count, in, out);
+                                  u + point * u_matrix, u_rows, 1, count, in, out, first > 0);
     }
     gather_weights(dw, m, size);
 }
@@ -85,9 +84,8 @@ void linear_backward_input(Real *dx, const Real *dy, const Real *w, int rows, in
 void linear_backward_weight(Real *dw, int dw_stride, const Real *x, int x_stride, const Real *dy,
                             int dy_stride, int rows, int in, int out)
 {
-    for (int i = 0; i < in; i++) memset(dw + (size_t)i * dw_stride, 0, (size_t)out * sizeof *dw);
     gemm_windows_gradient(dw, dw_stride, x, (WindowGrid){0, x_stride}, dy,
-                          (WindowGrid){0, dy_stride}, 1, rows, in, out);
+                          (WindowGrid){0, dy_stride}, 1, rows, in, out, false);
 }
 
 void column_sums(Real *sums, const Real *dy, int rows, int columns)

@@ -23,16 +23,17 @@ typedef struct Recipe {
     double drop_composed; // the same beside a composed loss
     double temperature;   // of sampling
     int sample_steps;
-    int draws;     // of noise a frame, for policies that see
-    double jitter; // strength of the change of a frame's colours
-    double knee;   // of the normalizer, in the data's units
+    int sample_steps_composed; // the same beside a composed loss (docs/steps.md)
+    int draws;                 // of noise a frame, for policies that see
+    double jitter;             // strength of the change of a frame's colours
+    double knee;               // of the normalizer, in the data's units
 } Recipe;
 
 static const Recipe recipes[] = {
-    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 1, 0.0, 0.0},
+    {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 6, 1, 0.0, 0.0},
     // Section 4.1; warm-up of Diffusion Policy
-    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 1, 0.0, 0.0},
-    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.5, 0.5, 10, 2, 1.0, 1.0},
+    {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 50, 1, 0.0, 0.0},
+    {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.5, 0.5, 10, 10, 2, 1.0, 1.0},
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 
@@ -121,7 +122,8 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
                            o->epochs, o->batch, o->rate, o->composed_weight);
     *knee = o->knee > 0.0 ? o->knee : o->knee < 0.0 ? 0.0 : recipe->knee;
     policy->temperature = recipe->temperature;
-    policy->default_steps = recipe->sample_steps;
+    bool composed = o->composed_weight > 0.0;
+    policy->default_steps = composed ? recipe->sample_steps_composed : recipe->sample_steps;
     snprintf(record->recipe, sizeof record->recipe, "%s", recipe->name);
     snprintf(record->command, sizeof record->command, "%s", o->command ? o->command : "");
     snprintf(record->version, sizeof record->version, "%s", o->version ? o->version : "");
@@ -135,7 +137,7 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
     record->frozen_encoder = o->encoder_from != NULL;
     record->draws = o->draws ? o->draws : recipe->draws;
     record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
-    double drop = o->composed_weight > 0.0 ? recipe->drop_composed : recipe->drop;
+    double drop = composed ? recipe->drop_composed : recipe->drop;
     for (int f = 0; factored && f < facet_factor_count(policy->space); f++) record->drop[f] = drop;
     return o->drop ? parse_drop(record->drop, policy->space, o->drop) : status_ok();
 }

@@ -1,0 +1,183 @@
+// facet eval --step-study (see step_study.h).
+#include "step_study.h"
+
+#include "bar.h"
+#include "base/progress.h"
+#include "certify/study.h"
+#include "race/few_steps.h"
+#include "report/tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const methods[] = {"ours", "factored"};
+enum { METHODS = 2, SAMPLERS = 2, MODES = 2, CURVES = METHODS * SAMPLERS * MODES };
+
+typedef struct StepStudy {
+    int wanted; // curves, of the policies there are
+    int count;  // done
+    FewStepsCurve curves[CURVES];
+    bool keeps;                   // what is done
+    char state[STUDY_STATE_SIZE]; // where
+    char key[2 * FILE_PATH_MAX];  // names all that results depend on
+} StepStudy;
+
+static const FewStepsCurve *find_curve(const StepStudy *study, const char *method,
+                                       FacetPolicySampler sampler, FacetPolicyMode mode)
+{
+    for (int i = 0; i < study->count; i++) {
+        const FewStepsCurve *curve = &study->curves[i];
+        if (strcmp(curve->method, method) == 0 && curve->sampler == sampler && curve->mode == mode)
+            return curve;
+    }
+    return NULL;
+}
+
+static Json *json_from_curves(const StepStudy *study)
+{
+    Json *list = json_array();
+    for (int i = 0; i < study->count; i++) json_push(list, few_steps_to_json(&study->curves[i]));
+    return list;
+}
+
+// ---- What is done -------------------------------------------------------------------------------
+
+static void name_study(StepStudy *study, const PolicySet *set, const StepStudyOptions *options)
+{
+    int used =
+        snprintf(study->key, sizeof study->key,
+                 "seed %llu, seeds %d, temperature %g, preset %s, quad %.300s, courses "
+                 "%.300s, policies",
+                 (unsigned long long)options->common->seed, options->seeds, options->temperature,
+                 options->study->preset, options->study->quad ? options->study->quad : "default",
+                 options->common->courses ? options->common->courses : "shipped");
+    for (int m = 0; m < METHODS; m++) {
+        const FacetPolicy *policy = policies_find(set, methods[m]);
+        if (!policy) continue;
+        char name[24];
+        certify_study_policy_name(name, policy);
+        used += snprintf(study->key + used, sizeof study->key - (size_t)used, " %s", name);
+        study->wanted += SAMPLERS * MODES;
+    }
+}
+
+static FacetStatus read_curves(StepStudy *study, const JsonRef *root, int seeds)
+{
+    JsonRef key, list, at;
+    int count;
+    TRY(json_member(&key, root, "study"));
+    if (!json_chars(&key) || strcmp(json_chars(&key), study->key) != 0)
+        return status_fail(FACET_BAD_FILE,
+                           "%s: holds results of other policies or of another study; remove it to "
+                           "begin anew",
+                           root->file);
+    TRY(json_member(&list, root, "curves"));
+    TRY(json_length(&count, &list));
+    if (count > CURVES) return json_wrong(&list, "the curves of the study");
+    for (int i = 0; i < count; i++) {
+        TRY(json_element(&at, &list, i));
+        TRY(few_steps_from_json(&study->curves[i], &at, seeds));
+        study->count++;
+    }
+    return status_ok();
+}
+
+static FacetStatus read_state(StepStudy *study, int seeds)
+{
+    if (!study->keeps || access(study->state, F_OK) != 0) return status_ok();
+    Json *document;
+    TRY(json_read(&document, study->state));
+    JsonRef root = json_root(document, study->state);
+    FacetStatus status = read_curves(study, &root, seeds);
+    json_free(document);
+    return status;
+}
+
+static FacetStatus write_state(const StepStudy *study)
+{
+    if (!study->keeps) return status_ok();
+    Json *document = json_object();
+    json_set_string(document, "study", study->key);
+    json_set(document, "curves", json_from_curves(study));
+    return json_write(document, study->state);
+}
+
+// ---- Flights ------------------------------------------------------------------------------------
+
+static FacetStatus fly_curve(StepStudy *study, const FacetRace *race, const FacetPolicy *policy,
+                             const FacetPolicySampling *how, int seeds,
+                             const FacetProgress *progress)
+{
+    if (find_curve(study, eval_method(policy), how->sampler, how->mode)) return status_ok();
+    TRY(few_steps_fly(&study->curves[study->count], race, policy, how, seeds, progress));
+    study->count++;
+    return write_state(study);
+}
+
+static FacetStatus fly_policy(StepStudy *study, const FacetRace *race, const FacetPolicy *policy,
+                              const StepStudyOptions *options, const FacetProgress *progress)
+{
+    for (int sampler = 0; sampler < SAMPLERS; sampler++)
+        for (int mode = 0; mode < MODES; mode++) {
+            const FacetPolicySampling how = {.sampler = (FacetPolicySampler)sampler,
+                                             .mode = (FacetPolicyMode)mode,
+                                             .temperature = options->temperature,
+                                             .seed = options->common->seed};
+            TRY(fly_curve(study, race, policy, &how, options->seeds, progress));
+        }
+    return status_ok();
+}
+
+static FacetStatus fly_all(StepStudy *study, const FacetRace *race, const PolicySet *set,
+                           const StepStudyOptions *options)
+{
+    Progress steps;
+    progress_begin(&steps, bar_open(options->common->quiet), "steps",
+                   (study->wanted - study->count) * few_steps_items(options->seeds));
+    const FacetProgress part = progress_part(&steps);
+    FacetStatus status = status_ok();
+    for (int m = 0; m < METHODS && status.ok; m++) {
+        const FacetPolicy *policy = policies_find(set, methods[m]);
+        if (policy) status = fly_policy(study, race, policy, options, &part);
+    }
+    progress_end(&steps);
+    if (status.code == FACET_INTERRUPTED && study->keeps)
+        return status_fail(FACET_INTERRUPTED,
+                           "interrupted after %d of %d curves; the same command goes on from %s",
+                           study->count, study->wanted, study->state);
+    return status;
+}
+
+// ---- The study ----------------------------------------------------------------------------------
+
+static FacetStatus run(StepStudy *study, const FacetRace *race, const PolicySet *set,
+                       const StepStudyOptions *options)
+{
+    name_study(study, set, options);
+    if (study->wanted == 0)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--step-study: expected a factored policy, found none");
+    TRY(study_state(&study->keeps, study->state, options->common));
+    TRY(read_state(study, options->seeds));
+    TRY(fly_all(study, race, set, options));
+    Json *document = json_object();
+    json_set_number(document, "seeds", options->seeds);
+    json_set(document, "curves", json_from_curves(study));
+    json_set_origin(document, options->command, options->common->seed);
+    print_document(stdout, race, INPUT_STEPS, document);
+    TRY(json_finish(document, options->common));
+    if (study->keeps) unlink(study->state);
+    return status_ok();
+}
+
+FacetStatus step_study(const FacetRace *race, const PolicySet *set, const StepStudyOptions *options)
+{
+    StepStudy *study = calloc(1, sizeof *study);
+    if (!study) return status_fail(FACET_NO_MEMORY, "out of memory for the study");
+    FacetStatus status = run(study, race, set, options);
+    for (int i = 0; i < study->count; i++) few_steps_free(&study->curves[i]);
+    free(study);
+    return status;
+}

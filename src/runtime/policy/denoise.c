@@ -1,0 +1,218 @@
+// From noise to the plans of a batch (see policy/runner.h).
+#include "factor/factor.h"
+#include "policy/runner.h"
+
+#include <string.h>
+
+// ---- Before and after ---------------------------------------------------------------------------
+
+// The number of the noise of plan `index`: one more than that of the last plan before it with the
+// same task and seed. The batch is looked through backwards, which takes no longer than there are
+// tasks.
+static uint64_t noise_number(const RunnerCall *c, int index)
+{
+    const FacetPolicySampling *how = c->how;
+    if (how->numbers) return how->numbers[index];
+    for (int i = index - 1; i >= c->first; i--)
+        if (factor_task_equal(c->tasks[i], c->tasks[index]) &&
+            (!how->seeds || how->seeds[i] == how->seeds[index]))
+            return c->runner->numbers[i - c->first] + 1;
+    return policy_noise_number(c->runner->policy, c->tasks, how->seeds, index);
+}
+
+static void begin_plan(const RunnerCall *c, int index)
+{
+    FacetPolicyRunner *r = c->runner;
+    int at = index - c->first, factors = r->policy->net->config.factors;
+    FacetPolicySampling how = *c->how;
+    if (how.seeds) how.seed = how.seeds[index];
+    r->numbers[at] = noise_number(c, index);
+    policy_noise(r->x + (size_t)at * r->size, r->policy, &how, r->numbers[at]);
+    for (int f = 0; f < factors; f++) r->z[at * factors + f] = c->tasks[index].value[f];
+}
+
+static void see(const RunnerCall *c)
+{
+    FacetPolicyRunner *r = c->runner;
+    int width, height, room = r->room < RUNNER_FRAMES ? r->room : RUNNER_FRAMES;
+    policy_frame_size(r->policy, &width, &height);
+    size_t frame = (size_t)width * (size_t)height * 3;
+    size_t features = (size_t)r->policy->net->config.context;
+    for (int at = 0; at < c->count; at += room)
+        sight_features(r->features + (size_t)at * features, r->sight,
+                       c->frames + (size_t)(c->first + at) * frame,
+                       c->count - at < room ? c->count - at : room, c->pool);
+}
+
+// Takes x of plans [at, at + count) from the network's range to the data's units.
+static void to_actions(double *actions, const FacetPolicyRunner *r, int at, int count)
+{
+    const float *x = r->x + (size_t)at * r->size;
+    for (int i = 0; i < count * r->size; i++) actions[i] = (double)x[i];
+    normalizer_invert(actions, r->policy->normalizer, actions,
+                      (size_t)count * (size_t)policy_horizon(r->policy));
+}
+
+static void record_path(const RunnerCall *c, int step, int at, int count)
+{
+    size_t row = (size_t)step * (size_t)c->plans + (size_t)(c->first + at);
+    if (c->path) to_actions(c->path + row * (size_t)c->runner->size, c->runner, at, count);
+}
+
+static void finish_plans(const RunnerCall *c, int at, int count)
+{
+    record_path(c, c->runner->plan.config.steps, at, count);
+    to_actions(c->actions + (size_t)(c->first + at) * (size_t)c->runner->size, c->runner, at,
+               count);
+}
+
+// Takes plans [at, at + count) over a step. Returns how many of them, from the first on, are still
+// finite: those behind one that fails are given up, so that the failure is that of the first such
+// plan whoever is sampled with it.
+static int advance(FacetStatus *status, FacetPolicyRunner *r, int step, int at, int count)
+{
+    size_t size = (size_t)r->size;
+    for (int i = 0; i < count; i++) {
+        size_t from = (size_t)(at + i) * size;
+        FacetStatus now =
+            sampler_advance(r->x + from, r->before + from, r->p + from, &r->plan, step, size);
+        if (now.ok) continue;
+        *status = now;
+        return i;
+    }
+    return count;
+}
+
+// ---- One network --------------------------------------------------------------------------------
+
+// Plans [at, at + count) through all steps.
+static FacetStatus denoise(const RunnerCall *c, Sampler *sampler, int at, int count,
+                           FacetPool *pool)
+{
+    FacetPolicyRunner *r = c->runner;
+    const ScoreNetConfig *net = &r->policy->net->config;
+    Composition way = c->how->mode == FACET_POLICY_JOINT ? COMPOSE_JOINT : COMPOSE_FACTORS;
+    size_t from = (size_t)at * (size_t)r->size;
+    const float *context = r->features ? r->features + (size_t)at * (size_t)net->context : NULL;
+    FacetStatus status = status_ok();
+    int finite = count;
+    sampler_begin(sampler, &r->plan, way, r->z + at * net->factors, context, count);
+    for (int i = 0; i < r->plan.config.steps && finite > 0; i++) {
+        record_path(c, i, at, finite);
+        sampler_step(r->p + from, sampler, r->x + from, i, c->how->weights, finite, pool);
+        finite = advance(&status, r, i, at, finite);
+    }
+    TRY(status);
+    finish_plans(c, at, count);
+    return progress_add(c->progress, count, NULL);
+}
+
+// Equally many plans for every thread, in groups of at most a lane's.
+typedef struct Lanes {
+    const RunnerCall *call;
+    int plans, groups;
+} Lanes;
+
+static FacetStatus lane_task(void *context, int group, int worker)
+{
+    const Lanes *lanes = context;
+    const RunnerCall *c = lanes->call;
+    int at = (int)((int64_t)lanes->plans * group / lanes->groups);
+    int end = (int)((int64_t)lanes->plans * (group + 1) / lanes->groups);
+    TRY(progress_add(c->progress, 0, NULL));
+    return denoise(c, c->runner->lanes[worker], at, end - at, NULL);
+}
+
+static FacetStatus sample_network(const RunnerCall *c)
+{
+    const ScoreNetConfig *net = &c->runner->policy->net->config;
+    int threads = facet_pool_threads(c->pool), each = c->count / threads;
+    int branches = c->how->mode == FACET_POLICY_JOINT ? 1 : 1 + net->factors;
+    int group = branches < RUNNER_ROWS ? RUNNER_ROWS / branches : 1;
+    Lanes lanes = {c, each * threads, (each + group - 1) / group * threads};
+    TRY(pool_try(c->pool, lanes.groups, lane_task, &lanes));
+    int left = c->count - lanes.plans;
+    return left ? denoise(c, c->runner->networks[0], lanes.plans, left, c->pool) : status_ok();
+}
+
+// ---- Several networks ---------------------------------------------------------------------------
+
+// The network of a branch [plans][1 + K] of the batch.
+static int network_of(const RunnerCall *c, int row)
+{
+    const FacetPolicy *policy = c->runner->policy;
+    int branches = 1 + facet_factor_count(policy->space), factor = row % branches - 1;
+    const FacetFactorTask *task = &c->tasks[c->first + row / branches];
+    return policy_network_of(policy, factor, factor < 0 ? FACET_FACTOR_NULL : task->value[factor]);
+}
+
+// Shares the branches of the batch out among the networks, and a network's among jobs.
+static void make_jobs(const RunnerCall *c)
+{
+    FacetPolicyRunner *r = c->runner;
+    int rows = c->count * (1 + facet_factor_count(r->policy->space)), used = 0;
+    r->job_count = 0;
+    for (int n = 0; n < r->policy->networks; n++) {
+        int first = used;
+        for (int row = 0; row < rows; row++)
+            if (network_of(c, row) == n) r->rows[used++] = row;
+        for (; first < used; first += RUNNER_ROWS)
+            r->jobs[r->job_count++] =
+                (RunnerJob){n, first, used - first < RUNNER_ROWS ? used - first : RUNNER_ROWS};
+    }
+}
+
+typedef struct NetworkStep {
+    const RunnerCall *call;
+    int t;
+} NetworkStep;
+
+static void job_task(void *context, int index, int worker)
+{
+    const NetworkStep *step = context;
+    FacetPolicyRunner *r = step->call->runner;
+    const RunnerJob *job = &r->jobs[index];
+    const int *rows = r->rows + job->first;
+    int branches = 1 + facet_factor_count(r->policy->space);
+    size_t size = (size_t)r->size, bytes = size * sizeof *r->x;
+    float *inputs = r->inputs + (size_t)worker * RUNNER_ROWS * size;
+    float *outputs = r->outputs + (size_t)worker * RUNNER_ROWS * size;
+    for (int i = 0; i < job->count; i++)
+        memcpy(inputs + (size_t)i * size, r->x + (size_t)(rows[i] / branches) * size, bytes);
+    sampler_share(r->lanes[worker], r->networks[job->network]);
+    sampler_predict(outputs, r->lanes[worker], inputs, step->t, COMPOSE_JOINT, NULL, NULL, NULL,
+                    job->count, NULL);
+    for (int i = 0; i < job->count; i++)
+        memcpy(r->branches + (size_t)rows[i] * size, outputs + (size_t)i * size, bytes);
+}
+
+static FacetStatus sample_networks(const RunnerCall *c)
+{
+    FacetPolicyRunner *r = c->runner;
+    int factors = facet_factor_count(r->policy->space), finite = c->count;
+    FacetStatus status = status_ok();
+    make_jobs(c);
+    for (int i = 0; i < r->plan.config.steps && finite > 0; i++) {
+        NetworkStep step = {c, r->plan.step[i].t};
+        TRY(progress_add(c->progress, 0, NULL));
+        record_path(c, i, 0, c->count);
+        pool_for(c->pool, r->job_count, job_task, &step);
+        compose_scores(r->p, r->branches, c->how->weights, factors, finite, r->size);
+        finite = advance(&status, r, i, 0, finite);
+    }
+    TRY(status);
+    finish_plans(c, 0, c->count);
+    return progress_add(c->progress, c->count, NULL);
+}
+
+// ---- The batch ----------------------------------------------------------------------------------
+
+FacetStatus runner_sample_batch(RunnerCall *call, int first, int count)
+{
+    call->first = first;
+    call->count = count;
+    for (int i = 0; i < count; i++) begin_plan(call, first + i);
+    if (call->runner->sight) see(call);
+    return call->runner->policy->method == FACET_POLICY_KNET ? sample_networks(call)
+                                                             : sample_network(call);
+}

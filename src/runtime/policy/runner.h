@@ -1,0 +1,71 @@
+// Sampling many plans at once: the workspace of a runner, and the way from noise to plans (private
+// to the room).
+//
+// A plan is denoised by one thread from its noise to its end, a few plans at a time in a lane of
+// its own: threads wait for each other nowhere. What is left over when the threads have taken
+// equally many plans is shared out layer by layer. A policy of several networks (knet) has few rows
+// of a plan for each of them, so there all plans of a batch go step by step, and a thread takes
+// some rows of one network. A row's result does not depend on its company, so a plan has the same
+// bits on every way.
+#ifndef FACET_POLICY_RUNNER_H
+#define FACET_POLICY_RUNNER_H
+
+#include "base/progress.h"
+#include "policy/parts.h"
+#include "policy/sight.h"
+
+enum {
+    RUNNER_ROOM = 1024,        // plans of a batch, which bounds the memory
+    RUNNER_ROWS = SCORE_SHARD, // branches that a lane evaluates at once: one piece of work
+    RUNNER_FRAMES = 32,        // encoded at once
+};
+
+// Rows of a batch that one of several networks predicts at once: `count` of the runner's `rows`
+// from `first` on.
+typedef struct RunnerJob {
+    int network, first, count;
+} RunnerJob;
+
+struct FacetPolicyRunner {
+    const FacetPolicy *policy;
+    int threads;        // of the largest pool
+    int size;           // T D
+    int room;           // plans of a batch
+    SamplerPlan plan;   // of the last sampling
+    float *x;           // [room][size]
+    float *p, *before;  // [room][size], the prediction, and the clean sample of the step before
+    int *z;             // [room][K]
+    uint64_t *numbers;  // [room], of the noise
+    Sampler **networks; // [networks], which hold the weights
+    Sampler **lanes;    // [threads]
+
+    // Only for a policy that sees.
+    Sight *sight;
+    float *features; // [room][features]
+
+    // Only for knet.
+    RunnerJob *jobs;         // [networks + room (1 + K) / RUNNER_ROWS]
+    int job_count;           // of the batch
+    int *rows;               // [room (1 + K)], the branches [plans][1 + K], network by network
+    float *branches;         // [room][1 + K][size]
+    float *inputs, *outputs; // [threads][RUNNER_ROWS][size]
+};
+
+// One call of policy_runner_sample_path.
+typedef struct RunnerCall {
+    FacetPolicyRunner *runner;
+    const FacetPolicySampling *how;
+    const FacetFactorTask *tasks; // [plans]
+    const uint8_t *frames;        // [plans] of a policy that sees
+    int plans;
+    double *actions; // [plans][T][D]
+    double *path;    // [steps + 1][plans][T][D], or NULL
+    FacetPool *pool;
+    Progress *progress;
+    int first, count; // plans of the batch that is being sampled
+} RunnerCall;
+
+// Samples the batch [first, first + count): at most `room` plans.
+FacetStatus runner_sample_batch(RunnerCall *call, int first, int count);
+
+#endif

@@ -1,0 +1,122 @@
+// Curves of few steps: what is counted, where plans lie, and the way through a file.
+#include "policy/parts.h"
+#include "policy/waves.h"
+#include "pools.h"
+#include "race/few_steps.h"
+
+enum { SEEDS = 2, LAST = FEW_STEPS_COUNT - 1 };
+
+static FacetRace *race;
+static FacetPolicy *policy;
+static FewStepsCurve curve;
+
+// The small course holds straight/large out; the policy's training left bend/large out as well.
+static int fly_curve(void **state)
+{
+    if (scratch_enter(state) != 0) return -1;
+    static const char *const left_out[] = {"straight/large", "bend/large"};
+    const FacetRaceOptions options = {.courses = TEST_DATA "/sample"};
+    FacetDemoOptions demos = facet_demo_defaults();
+    FacetTrainOptions training = tiny_training();
+    FacetTrainSummary summary;
+    demos.rollouts = 2;
+    assert_ok(facet_race_open(&race, &options, test_pool(2), NULL));
+    assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
+    training.method = FACET_POLICY_ORACLE; // knows all values, whatever is left out
+    assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, NULL, NULL));
+    assert_ok(facet_policy_load(&policy, "policy"));
+    for (int i = 0; i < 2; i++) {
+        FacetFactorTask task;
+        assert_ok(facet_factor_task_parse(&task, policy->space, left_out[i],
+                                          FACET_FACTOR_MISSING_REFUSED));
+        assert_ok(factor_split_add(policy->held_out, task));
+    }
+    const FacetPolicySampling how = {.sampler = FACET_POLICY_DPMPP, .seed = 3};
+    assert_ok(few_steps_fly(&curve, race, policy, &how, SEEDS, NULL));
+    return 0;
+}
+
+static int forget_curve(void **state)
+{
+    few_steps_free(&curve);
+    facet_policy_destroy(policy);
+    facet_race_close(race);
+    return scratch_leave(state);
+}
+
+static void gates_are_counted_by_kind_of_task(void **state)
+{
+    (void)state;
+    assert_int_equal(curve.gates.all, 10);
+    assert_int_equal(curve.gates.held_out, 2);
+    assert_int_equal(curve.gates.left_out, 3);
+    for (int i = 0; i < FEW_STEPS_COUNT; i++)
+        for (int k = 0; k < SEEDS; k++) {
+            const FewStepsGates *passed = &curve.cells[i].passed[k];
+            assert_true(passed->held_out + passed->left_out <= passed->all);
+        }
+}
+
+static void a_cell_is_what_an_evaluation_gives(void **state)
+{
+    (void)state;
+    const FacetPolicySampling how = {
+        .sampler = FACET_POLICY_DPMPP, .steps = few_steps[3], .seed = 3};
+    EvalRun run;
+    assert_ok(eval_run(&run, race, policy, &how, SEEDS, NULL));
+    for (int k = 0; k < SEEDS; k++) {
+        FacetRaceTotals totals = eval_totals(&run, k);
+        assert_int_equal(curve.cells[3].passed[k].all, totals.all.passed);
+        assert_int_equal(curve.cells[3].passed[k].held_out, totals.held_out.passed);
+    }
+    assert_int_equal(curve.cells[3].crashes, eval_totals_all(&run).crashes);
+    eval_run_free(&run);
+}
+
+static void plans_are_measured_from_those_with_the_most_steps(void **state)
+{
+    (void)state;
+    assert_near(curve.cells[LAST].from_last, 0.0, 0.0);
+    for (int i = 0; i < FEW_STEPS_COUNT; i++) {
+        assert_less(0.0, curve.cells[i].spread);
+        if (i < LAST) assert_less(0.0, curve.cells[i].from_last);
+    }
+    assert_less(curve.cells[LAST - 1].from_last, curve.cells[0].from_last);
+}
+
+static void a_curve_comes_back_from_its_file(void **state)
+{
+    (void)state;
+    Json *document;
+    FewStepsCurve back;
+    assert_ok(json_write(few_steps_to_json(&curve), "curve.json"));
+    assert_ok(json_read(&document, "curve.json"));
+    JsonRef root = json_root(document, "curve.json");
+    assert_refused(few_steps_from_json(&back, &root, SEEDS + 1),
+                   "curve.json: steps[0].passed: expected one entry a seed");
+    assert_ok(few_steps_from_json(&back, &root, SEEDS));
+    json_free(document);
+    assert_string_equal(back.method, curve.method);
+    assert_int_equal(back.sampler, FACET_POLICY_DPMPP);
+    assert_int_equal(back.mode, FACET_POLICY_COMPOSED);
+    assert_memory_equal(&back.gates, &curve.gates, sizeof back.gates);
+    for (int i = 0; i < FEW_STEPS_COUNT; i++) {
+        assert_memory_equal(back.cells[i].passed, curve.cells[i].passed,
+                            SEEDS * sizeof *back.cells[i].passed);
+        assert_int_equal(back.cells[i].crashes, curve.cells[i].crashes);
+        assert_true(back.cells[i].spread == curve.cells[i].spread);
+        assert_true(back.cells[i].from_last == curve.cells[i].from_last);
+    }
+    few_steps_free(&back);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gates_are_counted_by_kind_of_task),
+        cmocka_unit_test(a_cell_is_what_an_evaluation_gives),
+        cmocka_unit_test(plans_are_measured_from_those_with_the_most_steps),
+        cmocka_unit_test(a_curve_comes_back_from_its_file),
+    };
+    return cmocka_run_group_tests(tests, fly_curve, forget_curve);
+}
