@@ -204,9 +204,12 @@ int main(int argc, char **argv)
     double without = predict(&costs, ROWS, 1, 2, 1e18);
     double bytes = 0.5 * (costs.row_bytes * ROWS * 0.5 + costs.weight_bytes);
     double bandwidth = two_ranks > without ? bytes / (two_ranks - without) : 1e10;
-    printf("1 rank, 2 threads  %8.1f ms\n2 ranks, 1 thread  %8.1f ms, %.2f times the speed\n"
-           "handed over        %8.1f MB a rank and update\n",
-           two_threads * 1e3, two_ranks * 1e3, two_threads / two_ranks, bytes * 1e-6);
+    printf(
+        "1 rank, 2 threads  %8.1f ms\n2 ranks, 1 thread  %8.1f ms, %.2f times the speed\n"
+        "handed over        %8.1f MB a rank and update, as if by links of %.1f GB/s: what two\n"
+        "                   ranks take beyond the model's work, with all waiting for each other\n",
+        two_threads * 1e3, two_ranks * 1e3, two_threads / two_ranks, bytes * 1e-6,
+        bandwidth * 1e-9);
     print_model(&costs, ROWS, bandwidth);
     return 0;
 }
