@@ -109,6 +109,9 @@ static int run(int argc, char **argv)
     if (status.ok && command->alone) status = ranks_agree(team_ranks(), team_refuse());
     int exit_code =
         status.ok ? command->run(argc - 1, argv + 1) : command_failed(command->name, status);
+    // A failure that all know of is the first rank's to report: mpirun ends the job as soon as one
+    // rank reports it, and the first one may not have been heard by then.
+    if (!team_leads()) exit_code = EXIT_DONE;
     team_leave();
     return exit_code;
 }

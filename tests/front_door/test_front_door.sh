@@ -208,6 +208,17 @@ for tool in cc pkg-config; do stand_in "$tool" </dev/null; done
 facet race
 same 'another system: with all there' "$code $out" '0 <facet><race> in elsewhere'
 
+machine
+stand_in pkg-config <<END
+case "\$*" in '--exists ompi-c') ;; *) exit 1 ;; esac
+END
+facet race
+same 'Open MPI is used where it is' "$(called '^cmake .*-DFACET_MPI=ON')" 1
+facet race
+same 'Open MPI: no configuration again' "$(called '^cmake')" 1
+facet test
+same 'Open MPI: another option' "$(called '^cmake .*-DBUILD_TESTING=ON$')" 1
+
 machine clang
 facet setup clang
 same 'setup installs what is named and runs nothing' "$code $out $(called ninja)" '0  0'

@@ -2,6 +2,7 @@
 // diffusion/score_pass.h).
 #include "diffusion/score_work.h"
 
+#include "base/memory.h"
 #include "math/gemm_packed.h"
 
 #include <assert.h>
@@ -121,13 +122,12 @@ static FacetStatus create(ScoreWork **out, const ScoreNet *net, int rows, int th
     w->lane = purpose == TO_SHARE;
     w->last = w->shards;
     size_t bytes = lay_out(w, NULL) * sizeof(Real);
-    w->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    w->memory = memory_block(bytes);
     if (!w->memory) {
         score_work_free(w);
         return status_fail(FACET_NO_MEMORY, "out of memory for a workspace of %d rows (%zu MB)",
                            rows, bytes >> 20);
     }
-    memset(w->memory, 0, bytes);
     lay_out(w, w->memory);
     *out = w;
     return status_ok();

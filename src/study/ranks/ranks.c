@@ -28,15 +28,16 @@ FacetStatus ranks_agree(FacetRanks *ranks, FacetStatus status)
     return status_fail(shared.code, "rank %d: %.480s", first, shared.text);
 }
 
-// The words of a text around the place where it leaves another: "--seed 2".
+// The word of a text where it leaves another, with the option that it belongs to: "--seed 2".
 static void show_words(char out[80], const char *text, size_t place)
 {
-    size_t start = place < strlen(text) ? place : strlen(text);
-    for (int spaces = 0; start > 0; start--)
-        if (text[start - 1] == ' ' && ++spaces == 2) break;
-    size_t length = place > start ? place - start : 0;
-    length += strcspn(text + start + length, " ");
-    snprintf(out, 80, "%.*s", (int)(length < 79 ? length : 79), text + start);
+    size_t start = text[place] == ' ' ? place + 1 : place;
+    while (start > 0 && text[start - 1] != ' ') start--;
+    if (start > 1 && text[start] != '-')
+        for (start--; start > 0 && text[start - 1] != ' ';) start--;
+    size_t end = start + strcspn(text + start, " ");
+    if (text[end]) end += 1 + strcspn(text + end + 1, " ");
+    snprintf(out, 80, "%.*s", (int)(end - start < 79 ? end - start : 79), text + start);
 }
 
 FacetStatus ranks_same(FacetRanks *ranks, const char *what, const char *text)

@@ -146,6 +146,7 @@ FacetStatus checkpoint_compare(const Training *t)
 {
     FacetRanks *ranks = t->options->ranks;
     if (!ranks) return status_ok();
+    TRY(ranks_same(ranks, t->policy->record.data, t->policy->record.data_hash));
     Json *settings = policy_metadata(t->policy, CHECKPOINT_FORMAT);
     JsonRef root = json_root(settings, t->out), at;
     int count = 0;

@@ -1,6 +1,7 @@
 // Initial values, AdamW, clipping, moving average and learning rate (see train/optim.h).
 #include "train/optim.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "math/geometry.h"
 
@@ -38,9 +39,9 @@ FacetStatus optimizer_create(Optimizer **out, const TensorTable *table, Optimize
     for (int i = 0; i < table->count; i++)
         o->chunks += (int)((table->tensors[i].size + CHUNK - 1) / CHUNK);
     size_t chunks = (size_t)o->chunks;
-    o->m = calloc(table->size, sizeof *o->m);
-    o->v = calloc(table->size, sizeof *o->v);
-    o->ema = calloc(table->size, sizeof *o->ema);
+    o->m = memory_block(table->size * sizeof *o->m);
+    o->v = memory_block(table->size * sizeof *o->v);
+    o->ema = memory_block(table->size * sizeof *o->ema);
     o->chunk_tensor = calloc(chunks, sizeof *o->chunk_tensor);
     o->chunk_start = calloc(chunks, sizeof *o->chunk_start);
     o->chunk_size = calloc(chunks, sizeof *o->chunk_size);

@@ -1,6 +1,7 @@
 // Training the score network (see train/trainer.h).
 #include "train/trainer.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "diffusion/streams.h"
 #include "nn/layers.h"
@@ -46,9 +47,8 @@ static FacetStatus allocate(Trainer *k, int threads)
     const ScoreNet *net = k->net;
     size_t size = (size_t)sample_size(net), rows = (size_t)k->rows, noisy = (size_t)k->noisy;
     size_t context = (size_t)net->config.context;
-    size_t block = (net->table.size * sizeof(Real) + 63) / 64 * 64;
-    k->params = aligned_alloc(64, block);
-    k->grads = aligned_alloc(64, block);
+    k->params = memory_block(net->table.size * sizeof(Real));
+    k->grads = memory_block(net->table.size * sizeof(Real));
     k->x = calloc(rows * size, sizeof *k->x);
     k->out = calloc(rows * size, sizeof *k->out);
     k->dout = calloc(rows * size, sizeof *k->dout);
@@ -62,7 +62,6 @@ static FacetStatus allocate(Trainer *k, int threads)
         !k->context_rows || !k->dcontext || !k->squares)
         return status_fail(FACET_NO_MEMORY, "out of memory for training %zu parameters",
                            net->table.parameters);
-    memset(k->grads, 0, block);
     tensor_init(k->params, &net->table, k->config.seed);
     TRY(score_work_create_train(&k->work, net, k->rows, threads));
     TRY(optimizer_create(&k->optimizer, &net->table, k->config.optimizer, k->params));
