@@ -149,10 +149,10 @@ static void check(Golden golden, uint64_t (*hash)(const char *path), const char 
 static void plans(void **state)
 {
     (void)state;
-    check((Golden){0xbeb532b9a6601b47, 0x2dafee2a11aed337}, json_hash, "plans.json",
+    check((Golden){0xb43531ca659cc370, 0x8d04ef4f208e1081}, json_hash, "plans.json",
           "sample --policy " TEST_SOURCE "/models/race-factored.safetensors --task race1/wide "
           "--steps 6 --count 2 --json @/plans.json");
-    check((Golden){0x9736fb37bb817804, 0xe1d804c839323a8d}, json_hash, "joint.json",
+    check((Golden){0x4fdaf242f118ba97, 0x3c5a9446d8116bda}, json_hash, "joint.json",
           "sample --policy " TEST_SOURCE "/models/race-factored.safetensors --task race2/narrow "
           "--steps 5 --mode joint --sampler dpmpp --json @/joint.json");
 }
@@ -162,7 +162,7 @@ static void flights(void **state)
     (void)state;
     check((Golden){0xc004cb446783d033, 0xc004cb446783d033}, json_hash, "expert.json",
           "fly --expert --courses " SMALL_COURSE " --gusts 0.5 --json @/expert.json");
-    check((Golden){0xeec77bce1ce31567, 0x429dce5f88067aff}, json_hash, "policy.json",
+    check((Golden){0x4d1a82bf929fb652, 0xa0a13e456a543890}, json_hash, "policy.json",
           "fly --task race8/wide --steps 50 --json @/policy.json");
 }
 
@@ -171,7 +171,7 @@ static void demonstrations_and_training(void **state)
     (void)state;
     check((Golden){0x152fee4a0d603768, 0x152fee4a0d603768}, demos_hash, "demos.h5",
           "demos --courses " SMALL_COURSE " --rollouts 2 --out @/demos.h5");
-    check((Golden){0xdc9f3ecf1ac0db1c, 0x0a85374b308204e8}, tensors_hash, "small.safetensors",
+    check((Golden){0xfdb60174f8e8ad63, 0xf8fc7c7fc0934145}, tensors_hash, "small.safetensors",
           "train --data @/demos.h5 --out @/small.safetensors --epochs 3 --blocks 1 --channels 16 "
           "--composed-loss 1");
 }
@@ -200,7 +200,7 @@ static void certificates(void **state)
         facet_policy_destroy(policy);
         facet_pool_destroy(pool);
         compare("a certified plan", threads, hash,
-                (Golden){0xd96df40f50c970df, 0x3b037afb849168f0});
+                (Golden){0x9f92af58e34e07ec, 0x903eae170d940142});
     }
 }
 
@@ -215,7 +215,7 @@ static void training_on_frames(void **state)
 {
     (void)state;
     facet("gate demos --flights 2 --out @/frames.h5", 2);
-    check((Golden){0x9ec37aa720327941, 0x62c56feb121b0336}, tensors_hash, "gate.safetensors",
+    check((Golden){0xe90fe59da2fa542d, 0x956ba2be93e7225c}, tensors_hash, "gate.safetensors",
           "gate train --data @/frames.h5 --out @/gate.safetensors --updates 6 --rounds 1 "
           "--flights 1 --blocks 1 --channels 16 --batch 8 --draws 1");
 }

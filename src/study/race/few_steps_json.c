@@ -67,8 +67,8 @@ static FacetStatus read_cell(FewStepsCell *cell, const JsonRef *list, int index,
         TRY(read_gates(&cell->passed[k], &seed));
     }
     TRY(read_count(&cell->crashes, &at, "crashes"));
-    TRY(json_member_number(&cell->spread, &at, "spread_m", 0.0, INFINITY));
-    return json_member_number(&cell->from_last, &at, "from_last_m", 0.0, INFINITY);
+    TRY(json_member_number(&cell->spread, &at, "spread_m", 0.0, HUGE_VAL));
+    return json_member_number(&cell->from_last, &at, "from_last_m", 0.0, HUGE_VAL);
 }
 
 static FacetStatus read_curve(FewStepsCurve *curve, const JsonRef *at)

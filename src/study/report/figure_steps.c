@@ -77,13 +77,13 @@ static void draw_legend(Svg *svg, const JsonRef *curves)
 {
     for (int i = 0; i < input_length(curves); i++) {
         JsonRef curve = input_element(curves, i);
-        int method = curve_method(&curve);
+        int method = curve_method(&curve), column = i % 2, row = i / 2;
         char name[80];
         if (method < 0) continue;
         snprintf(name, sizeof name, "%s, %s", report_methods[method].short_name,
                  is_ddim(&curve) ? "DDIM" : "DPM-Solver++");
         svg_method_begin(svg, report_methods[method].id);
-        legend_line(svg, LEFT + (i % 2) * 350, TOP + HEIGHT + 66 + 20.0 * (i / 2),
+        legend_line(svg, LEFT + column * 350, TOP + HEIGHT + 66 + row * 20,
                     report_methods[method].id, 2.2, is_ddim(&curve) ? "" : "5 4", name);
         svg_method_end(svg);
     }
