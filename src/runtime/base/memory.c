@@ -1,5 +1,5 @@
 // Large blocks of memory (see base/memory.h).
-#define _DEFAULT_SOURCE // madvise
+#define _GNU_SOURCE // madvise
 #include "base/memory.h"
 
 #include <stdlib.h>
