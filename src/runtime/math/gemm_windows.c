@@ -22,8 +22,7 @@ TILE_INLINE void window_tile(Real *const *c, const Real *const *a, int a_step, c
 {
     Vector sum[TILE][2];
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vectors; j++)
-            sum[i][j] = start_sum(c[i] + j * LANES, accumulate);
+        for (int j = 0; j < vectors; j++) sum[i][j] = start_sum(c[i] + j * LANES, accumulate);
     const Real *from[TILE];
     for (int i = 0; i < rows; i++) from[i] = a[i];
     for (int s = 0; s < segments; s++) {
