@@ -1,4 +1,4 @@
-"""What a caller gives, checked: each function returns it as the runtime takes it, or raises Error."""
+"""What a caller gives, checked: returned as the runtime takes it, or refused with an Error."""
 from __future__ import annotations
 
 import math

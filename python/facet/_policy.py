@@ -108,17 +108,20 @@ class Policy:
             _runtime.runner_sample(actions, runner, b"".join(tasks), shown, seeds, factors, mode,
                                    sampler, steps, temperature)
         finally:
-            self._idle.setdefault(place, []).append((room, runner))
+            self._idle[place].append((room, runner))
         return actions
 
     def _take_runner(self, place: tuple[int, int], plans: int) -> tuple[int, object]:
-        """A runner for as many plans that nobody else uses. Taking from a list is atomic."""
-        idle = self._idle.get(place, [])
-        while idle:
-            room, runner = idle.pop()
-            if room >= plans:
-                return room, runner
-        return plans, _runtime.runner_create(self._handle, plans, place[1])
+        """A runner for as many plans that nobody else uses, and how many it is for. Those that are
+        for fewer go. Another thread may take the last one at any time."""
+        idle = self._idle.setdefault(place, [])
+        try:
+            while True:
+                room, runner = idle.pop()
+                if room >= plans:
+                    return room, runner
+        except IndexError:
+            return plans, _runtime.runner_create(self._handle, plans, place[1])
 
     def _tasks(self, task: Task | Sequence[Task], count: int) -> list[bytes]:
         if isinstance(task, (str, tuple, Mapping)):

@@ -30,14 +30,15 @@ def test_a_course_says_what_it_is(course):
     assert "race8" in repr(course)
 
 
-def test_courses_are_those_of_the_package_a_folder_or_the_environment(course, monkeypatch, tmp_path):
+def test_courses_are_of_the_package_a_folder_or_the_environment(course, monkeypatch, tmp_path):
     assert list(facet.Course.load(ROOT / "courses").tracks) == list(course.tracks)
     few = tmp_path / "courses"
     few.mkdir()
     text = (ROOT / "courses/course.json").read_text()
     head, _, _ = text.rpartition('"held_out"')
     (few / "course.json").write_text(head + '"held_out": []}')
-    (few / "only.json").write_text((ROOT / "courses/race8.json").read_text().replace("race8", "only"))
+    track = (ROOT / "courses/race8.json").read_text()
+    (few / "only.json").write_text(track.replace("race8", "only"))
     monkeypatch.setenv("FACET_DATA", str(tmp_path))
     assert list(facet.Course.load().tracks) == ["only"]
 

@@ -108,8 +108,8 @@ def test_a_runner_keeps_its_policy():
     del handle
     gc.collect()
     plan = np.empty((1, 32, 4))
-    _runtime.runner_sample(plan, runner, task, None, np.ones(1, np.uint64), None, "composed", "ddim",
-                           3, 0.0)
+    _runtime.runner_sample(plan, runner, task, None, np.ones(1, np.uint64), None, "composed",
+                           "ddim", 3, 0.0)
     assert np.array_equal(plan, facet.load(RACE).sample("race2/wide", steps=3))
 
 

@@ -105,7 +105,7 @@ def test_a_policy_that_sees_takes_frames(seeing_policy):
     assert equal(one, plans[:1])
     turned = np.asfortranarray(frames)
     assert equal(plans, seeing_policy.sample(task, count=2, steps=STEPS, frames=turned))
-    with pytest.raises(facet.Error, match=r"frames: expected the shape \(1, .*found \(1, 2, 2, 3\)"):
+    with pytest.raises(facet.Error, match=r"frames: expected the shape .*found \(1, 2, 2, 3\)"):
         seeing_policy.sample(task, frames=np.zeros((1, 2, 2, 3), np.uint8))
     with pytest.raises(facet.Error, match="frames: expected uint8, found float64"):
         seeing_policy.sample(task, frames=np.zeros((height, width, 3)))
