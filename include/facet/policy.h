@@ -13,6 +13,7 @@
 #include <facet/api.h>
 #include <facet/factor.h>
 #include <facet/pool.h>
+#include <facet/progress.h>
 #include <facet/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,6 +98,7 @@ typedef struct FacetPolicySampling {
     const uint64_t *seeds;   // [plans], a seed a plan in its stead; NULL for one of all
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
     const double *weights;   // [factors], w_i of composed sampling; NULL for ones
+    const FacetProgress *progress; // the stage "plans", an item a plan; NULL: nobody watches
 } FacetPolicySampling;
 
 // Samples actions [plans][T][D], in the data's units, for tasks [plans]. A null value of a task

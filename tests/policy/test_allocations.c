@@ -50,7 +50,7 @@ static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
                                          .seed = (uint64_t)i};
         assert_ok(policy_runner_sample_path(actions, i % 4 < 2 ? path : NULL, runner, tasks,
                                             policy->encoder ? frames : NULL, PLANS, &how,
-                                            i % 2 ? pool : NULL, NULL));
+                                            i % 2 ? pool : NULL));
     }
     assert_int_equal(allocations, before);
     facet_policy_runner_destroy(runner);

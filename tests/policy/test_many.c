@@ -128,10 +128,10 @@ static void a_stop_is_heard_between_plans(void **state)
         FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
         long last = 0;
         const FacetProgress watch = {.report = stop_after, .context = &last};
-        const FacetPolicySampling how = {.steps = STEPS, .seeds = seeds};
+        const FacetPolicySampling how = {.steps = STEPS, .seeds = seeds, .progress = &watch};
         mix(policy);
         FacetStatus status =
-            policy_sample_path(together, NULL, policy, tasks, PLANS, &how, test_pool(2), &watch);
+            facet_policy_sample(together, policy, tasks, PLANS, &how, test_pool(2));
         assert_int_equal(status.code, FACET_INTERRUPTED);
         assert_true(last >= PLANS / 4);
         if (method == FACET_POLICY_FACTORED) assert_less((double)last, PLANS / 2);

@@ -11,7 +11,7 @@ static FacetStatus sample_path(double *out, double *path, const FacetPolicy *pol
     FacetFactorTask tasks[64];
     assert_ok(facet_pool_create(&pool, threads));
     for (int i = 0; i < plans; i++) tasks[i] = task_of(policy->space, names[i]);
-    FacetStatus status = policy_sample_path(out, path, policy, tasks, plans, &how, pool, NULL);
+    FacetStatus status = policy_sample_path(out, path, policy, tasks, plans, &how, pool);
     facet_pool_destroy(pool);
     return status;
 }

@@ -62,14 +62,12 @@ FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
                                 const FacetPolicySampling *sampling);
 
 // facet_policy_sample and facet_policy_runner_sample, which also give the way from noise to plans,
-// path [steps + 1][plans][T][D], NULL for none, and are the stage "plans", an item a plan.
+// path [steps + 1][plans][T][D], NULL for none.
 FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy *policy,
                                const FacetFactorTask *tasks, int plans,
-                               const FacetPolicySampling *sampling, FacetPool *pool,
-                               const FacetProgress *progress);
+                               const FacetPolicySampling *sampling, FacetPool *pool);
 FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
                                       const FacetFactorTask *tasks, const uint8_t *frames,
-                                      int plans, const FacetPolicySampling *how, FacetPool *pool,
-                                      const FacetProgress *progress);
+                                      int plans, const FacetPolicySampling *how, FacetPool *pool);
 
 #endif

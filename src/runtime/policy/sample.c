@@ -111,8 +111,7 @@ FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
 
 FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
                                       const FacetFactorTask *tasks, const uint8_t *frames,
-                                      int plans, const FacetPolicySampling *how, FacetPool *pool,
-                                      const FacetProgress *progress)
+                                      int plans, const FacetPolicySampling *how, FacetPool *pool)
 {
     const FacetPolicy *policy = runner->policy;
     TRY(check(policy, tasks, frames, plans, how));
@@ -121,7 +120,7 @@ FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicy
                            runner->threads, facet_pool_threads(pool));
     TRY(plan_steps(&runner->plan, policy, how));
     Progress done;
-    progress_begin(&done, progress, "plans", plans);
+    progress_begin(&done, how->progress, "plans", plans);
     RunnerCall call = {.runner = runner,
                        .how = how,
                        .tasks = tasks,
@@ -144,20 +143,19 @@ FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runne
                                        const FacetFactorTask *tasks, const uint8_t *frames,
                                        int plans, const FacetPolicySampling *how, FacetPool *pool)
 {
-    return policy_runner_sample_path(actions, NULL, runner, tasks, frames, plans, how, pool, NULL);
+    return policy_runner_sample_path(actions, NULL, runner, tasks, frames, plans, how, pool);
 }
 
 FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy *policy,
                                const FacetFactorTask *tasks, int plans,
-                               const FacetPolicySampling *sampling, FacetPool *pool,
-                               const FacetProgress *progress)
+                               const FacetPolicySampling *sampling, FacetPool *pool)
 {
     if (plans < 1) return status_ok();
     TRY(check(policy, tasks, NULL, plans, sampling));
     FacetPolicyRunner *runner;
     TRY(facet_policy_runner_create(&runner, policy, plans, facet_pool_threads(pool), pool));
-    FacetStatus status = policy_runner_sample_path(actions, path, runner, tasks, NULL, plans,
-                                                   sampling, pool, progress);
+    FacetStatus status =
+        policy_runner_sample_path(actions, path, runner, tasks, NULL, plans, sampling, pool);
     facet_policy_runner_destroy(runner);
     return status;
 }
@@ -166,5 +164,5 @@ FacetStatus facet_policy_sample(double *actions, const FacetPolicy *policy,
                                 const FacetFactorTask *tasks, int plans,
                                 const FacetPolicySampling *sampling, FacetPool *pool)
 {
-    return policy_sample_path(actions, NULL, policy, tasks, plans, sampling, pool, NULL);
+    return policy_sample_path(actions, NULL, policy, tasks, plans, sampling, pool);
 }

@@ -130,8 +130,9 @@ static FacetStatus sample_calls(FacetKeypoint *chunks, double *path, FacetPolicy
         call.seeds = w->seeds + first;
         call.numbers = w->numbers + first;
         const FacetProgress part = progress_part(progress);
+        call.progress = &part;
         TRY(policy_runner_sample_path(w->actions, path, runner, w->factors + first, NULL, count,
-                                      &call, pool, &part));
+                                      &call, pool));
         for (int i = 0; i < count; i++)
             facet_chunk_from_actions(chunks + (size_t)(first + i) * FACET_CHUNK_KEYPOINTS,
                                      w->actions + (size_t)i * SIZE);
@@ -273,6 +274,7 @@ static FacetStatus create(FacetPolicyPlanner **planner, double *path, const Face
     if (!p) return status_fail(FACET_NO_MEMORY, "out of memory for a planner");
     p->policy = policy;
     p->how = *how;
+    p->how.progress = NULL; // it ends with this call
     int track, size;
     FacetStatus status = check_policy(&track, &size, policy);
     if (status.ok && how->weights) {
