@@ -110,4 +110,4 @@ def fly(name, pilot, parameters, gates, half_width, arena, rate):
         referee.watch(path[-1], state["x"])
         path.append(state["x"])
     return {"passed": referee.passed(), "end": end, "crash": crashed,
-            "gate_results": referee.results, "path": numpy.array(path)}
+            "gate_results": referee.report(), "path": numpy.array(path)}

@@ -3,10 +3,9 @@
 //     pilot VEHICLE
 //
 // VEHICLE is a file such as vehicles/racer.json. The other program writes and reads doubles through
-// pipes, in SI units, laid out as the structs below and those of facet/control.h and facet/quad.h:
-//
-//   in   Brief                            out  FacetReference of the plan, FacetQuadState to start
-//   at in   FacetQuadState, as often as wanted    out  Advice
+// pipes, in SI units, laid out as the structs below and those of facet/control.h and facet/quad.h.
+// It writes a Brief and reads the plan's FacetReference and the FacetQuadState to start in. Then,
+// as often as it likes, it writes a FacetQuadState and reads an Advice.
 #include <facet/facet.h>
 
 #include <stdio.h>

@@ -33,9 +33,9 @@ class Referee:
     def settle(self, index, reach, before, after):
         gate = self.gates[index]
         place = crossing(gate, before, after)
-        if place is None or math.dist(place, gate["center"]) > reach:
+        miss = math.dist(place, gate["center"]) if place else math.inf
+        if miss > reach:
             return False
-        miss = math.dist(place, gate["center"])
         self.results[index] = {"crossed": True, "passed": miss <= self.half_width, "miss": miss}
         self.next = index + 1
         return True
@@ -53,6 +53,11 @@ class Referee:
 
     def passed(self):
         return sum(result["passed"] for result in self.results)
+
+    def report(self):
+        """The results for JSON, which has no infinity: None is a gate that was never looked at."""
+        return [{**result, "miss": result["miss"] if math.isfinite(result["miss"]) else None}
+                for result in self.results]
 
 
 def crash(arena, position, up):

@@ -37,8 +37,8 @@ def rotorpy_parameters(vehicle):
     """RotorPy's quad_params.
 
     Facet's drag does not depend on the rotors and differs along x and y. RotorPy's linear drag is
-    the rotors', k_d (x and y) and k_z (z) times their speed: here Facet's in hover. Both controllers
-    fly nose first, so that of x counts.
+    the rotors', k_d (x and y) and k_z (z) times their speed: here Facet's in hover. The vehicle
+    flies nose first, so that of x counts.
     """
     mass, drag = vehicle["mass"], vehicle["drag"]
     thrust_factor = vehicle["thrust_max"] / SPEED_MAX**2

@@ -126,7 +126,8 @@ class PilotProcess(unittest.TestCase):
 
     def test_a_flight_starts_where_facets_did(self):
         with self.pilot(self.flight["plan"]) as pilot:
-            self.assertTrue(numpy.allclose(pilot.start[:3], self.flight["positions"][:3], atol=2e-3))
+            place = self.flight["positions"][:3]
+            self.assertTrue(numpy.allclose(pilot.start[:3], place, atol=2e-3))
             self.assertAlmostEqual(numpy.linalg.norm(pilot.start[7:10]),
                                    self.flight["speed_reference"])
             self.assertAlmostEqual(sum(pilot.start[13:17]), 0.5 * 9.81)
