@@ -157,9 +157,9 @@ def show(title, plans, sides):
         print(line(row["task"] + "*" * row["held_out"], cells))
     print(rule)
     for label, part in (("all", "all"), ("in training", "training"), ("held out", "held_out")):
-        print(line(label, [(f"{sums[side][part]['passed']}/{sums[side][part]['gates']} ", "")
+        print(line(label, [(f"{sums[side][part]['passed']}/{sums[side][part]['gates']}", "")
                            for side in sides]))
-    print(line("crashes", [(f"{sums[side]['crashes']} ", "") for side in sides]))
+    print(line("crashes", [(sums[side]["crashes"], "") for side in sides]))
     print(line("mean m/s", [("", f"{sums[side]['speed']:.2f}") for side in sides]))
 
 
