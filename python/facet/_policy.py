@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal, Union
+from typing import Literal, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,11 +121,12 @@ class Policy:
                 if room >= plans:
                     return room, runner
         except IndexError:
-            return plans, _runtime.runner_create(self._handle, plans, place[1])
+            pass
+        return plans, _runtime.runner_create(self._handle, plans, place[1])
 
     def _tasks(self, task: Task | Sequence[Task], count: int) -> list[bytes]:
         if isinstance(task, (str, tuple, Mapping)):
-            return [self._task(task)] * count
+            return [self._task(cast(Task, task))] * count  # a tuple is one task
         if not isinstance(task, Sequence):
             raise TypeError(f"task: expected a task or a list of tasks, found {task!r}")
         if count != 1:
