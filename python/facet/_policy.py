@@ -133,7 +133,7 @@ class Policy:
             raise Error(f"count: expected 1 with a list of tasks, one a plan, found {count}")
         if not task:
             raise Error("task: expected a task or a list of tasks, found an empty list")
-        return [self._task(one) for one in task]
+        return [self._task(one) for one in cast("Sequence[Task]", task)]
 
     def _task(self, task: Task) -> bytes:
         return _runtime.policy_task(self._handle, self._text(task))
