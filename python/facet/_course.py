@@ -12,7 +12,7 @@ from facet import _check, _runtime, _vehicle
 from facet._error import Error
 from facet._vehicle import Vehicle
 
-CourseTask = Union[str, "tuple[str, str]", Mapping[str, str]]
+CourseTask = Union[str, "tuple[str, ...]", Mapping[str, str]]
 """One task of a course: "race1/wide", ("race1", "wide") or {"track": "race1", "size": "wide"}."""
 
 PLAN_SHAPE = (32, 4)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal, Union
+from typing import Literal, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,18 +121,19 @@ class Policy:
                 if room >= plans:
                     return room, runner
         except IndexError:
-            return plans, _runtime.runner_create(self._handle, plans, place[1])
+            pass
+        return plans, _runtime.runner_create(self._handle, plans, place[1])
 
     def _tasks(self, task: Task | Sequence[Task], count: int) -> list[bytes]:
         if isinstance(task, (str, tuple, Mapping)):
-            return [self._task(task)] * count
+            return [self._task(cast(Task, task))] * count  # a tuple is one task
         if not isinstance(task, Sequence):
             raise TypeError(f"task: expected a task or a list of tasks, found {task!r}")
         if count != 1:
             raise Error(f"count: expected 1 with a list of tasks, one a plan, found {count}")
         if not task:
             raise Error("task: expected a task or a list of tasks, found an empty list")
-        return [self._task(one) for one in task]
+        return [self._task(one) for one in cast("Sequence[Task]", task)]
 
     def _task(self, task: Task) -> bytes:
         return _runtime.policy_task(self._handle, self._text(task))

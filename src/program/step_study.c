@@ -143,7 +143,7 @@ static FacetStatus fly_all(StepStudy *study, const FacetRace *race, const Policy
         if (policy) status = fly_policy(study, race, policy, options, &part);
     }
     progress_end(&steps);
-    if (status.code == FACET_INTERRUPTED && study->keeps)
+    if (status.code == FACET_INTERRUPTED && study->keeps && study->count > 0)
         return status_fail(FACET_INTERRUPTED,
                            "interrupted after %d of %d curves; the same command goes on from %s",
                            study->count, study->wanted, study->state);

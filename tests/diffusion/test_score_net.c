@@ -331,6 +331,40 @@ static void evaluation_equals_training_pass(void **state)
     }
 }
 
+// Few rows of many steps have more tiles than the threads' scratch, and go another way.
+static void long_plans_need_no_more_scratch_than_there_is(void **state)
+{
+    (void)state;
+    enum { LONG = 300, FEW = 9, PLAN = LONG * D };
+    ScoreNetConfig config = small;
+    config.horizon = LONG;
+    ScoreNet *net;
+    assert_ok(score_net_create(&net, config));
+    double *params = calloc(net->table.size, sizeof *params);
+    double *x = calloc((size_t)3 * FEW * PLAN, sizeof *x), *one = x + FEW * PLAN;
+    double *many = one + FEW * PLAN, t[FEW];
+    int z[FEW * K] = {0};
+    assert_non_null(params);
+    assert_non_null(x);
+    tensor_init(params, &net->table, 3);
+    for (int i = 0; i < FEW * PLAN; i++) x[i] = sin(i);
+    for (int i = 0; i < FEW; i++) t[i] = 10 * i;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        FacetPool *pool;
+        ScoreWork *work;
+        assert_ok(facet_pool_create(&pool, threads));
+        assert_ok(score_work_create(&work, net, FEW, threads));
+        score_load(work, params, pool);
+        score_forward(threads == 1 ? one : many, work, x, t, z, NULL, FEW, pool);
+        score_work_free(work);
+        facet_pool_destroy(pool);
+    }
+    assert_memory_equal(one, many, sizeof *one * FEW * PLAN);
+    free(x);
+    free(params);
+    score_net_free(net);
+}
+
 // Six convolutions see at most six steps away: a far change leaves the output as it is, which a
 // norm over time would not. A tile's rows share their sums, so it does so up to rounding.
 static void receptive_field_is_local(void **state)
@@ -394,6 +428,7 @@ int main(void)
         cmocka_unit_test(jacobians_are_tangents),
         cmocka_unit_test(rows_are_independent),
         cmocka_unit_test(evaluation_equals_training_pass),
+        cmocka_unit_test(long_plans_need_no_more_scratch_than_there_is),
         cmocka_unit_test(receptive_field_is_local),
         cmocka_unit_test(default_size),
         cmocka_unit_test(bad_sizes_are_refused),

@@ -271,6 +271,24 @@ static void results_are_in_the_datas_units(void **state)
     facet_policy_destroy(policy);
 }
 
+static void settings_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_FACTORED);
+    double out[TINY_SIZE];
+    const char *task = "a/s";
+    const FacetPolicySampling wrong[] = {{.temperature = -1.0},
+                                         {.temperature = NAN},
+                                         {.mode = (FacetPolicyMode)9},
+                                         {.sampler = (FacetPolicySampler)7}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        FacetStatus status = sample(out, policy, &task, 1, wrong[i], 1);
+        assert_int_equal(status.code, FACET_BAD_ARGUMENT);
+        assert_non_null(strstr(status.text, "expected"));
+    }
+    facet_policy_destroy(policy);
+}
+
 static void temperature_scales_the_noise(void **state)
 {
     (void)state;
@@ -380,6 +398,7 @@ int main(void)
         cmocka_unit_test(composition_is_its_formula),
         cmocka_unit_test(separate_networks_compose),
         cmocka_unit_test(results_are_in_the_datas_units),
+        cmocka_unit_test(settings_out_of_range_are_refused),
         cmocka_unit_test(temperature_scales_the_noise),
         cmocka_unit_test(the_way_from_noise_ends_with_the_plan),
         cmocka_unit_test(noise_levels_fall_to_nothing),

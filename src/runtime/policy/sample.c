@@ -48,6 +48,17 @@ static FacetStatus check(const FacetPolicy *policy, const FacetFactorTask *tasks
         return status_fail(FACET_BAD_ARGUMENT,
                            "no joint mode: a knet policy has one network a value and none for "
                            "several at once");
+    if (plans < 0)
+        return status_fail(FACET_BAD_ARGUMENT, "expected 0 plans or more, found %d", plans);
+    if (!(how->temperature >= 0.0 && isfinite(how->temperature)))
+        return status_fail(FACET_BAD_ARGUMENT, "expected a temperature of 0 or more, found %g",
+                           how->temperature);
+    if (how->mode != FACET_POLICY_COMPOSED && how->mode != FACET_POLICY_JOINT)
+        return status_fail(FACET_BAD_ARGUMENT, "expected composed or joint sampling, found %d",
+                           (int)how->mode);
+    if (how->sampler != FACET_POLICY_DDIM && how->sampler != FACET_POLICY_DPMPP)
+        return status_fail(FACET_BAD_ARGUMENT, "expected the sampler DDIM or DPM++, found %d",
+                           (int)how->sampler);
     for (int i = 0; i < plans; i++) TRY(policy_check_task(policy, tasks[i]));
     return status_ok();
 }
