@@ -166,35 +166,26 @@ static void a_policy_has_the_same_bytes_on_any_number_of_ranks(void **state)
     }
 }
 
+// mpirun gives its ranks a second to stop, and does not always pass on what they say then, so only
+// what they leave behind is looked at.
 static void a_training_goes_on_on_other_ranks_after_a_stop_and_after_a_death(void **state)
 {
     (void)state;
-    pid_t job;
-    const char *line = NULL;
-    // mpirun ends at once when its ranks have, and does not always pass on what they said last.
-    for (int attempt = 0; attempt < 5 && !line; attempt++) {
-        remove_policy();
-        job = start_on(2, TRAIN);
-        wait_for_log(200);
-        kill(job, SIGINT);
-        Run stopped = wait_for(job);
-        assert_int_not_equal(stopped.code, 0);
-        assert_true(file_exists("p.safetensors.ckpt"));
-        line = strstr(stopped.err, "facet train: interrupted at update");
-        if (line) assert_null(strstr(line + 1, "facet train:")); // of one rank
-    }
-    assert_non_null(line);
+    remove_policy();
+    pid_t job = start_on(2, TRAIN);
+    wait_for_log(200);
+    kill(job, SIGINT);
+    wait_for(job);
+    assert_int_equal(run_on(3, TRAIN).code, 0);
+    assert_same_files("p.safetensors", "one.safetensors");
+    assert_same_files("p.safetensors.csv", "one.csv");
 
-    struct stat log;
-    assert_int_equal(stat("p.safetensors.csv", &log), 0);
+    remove_policy();
     job = start_on(3, TRAIN);
-    wait_for_log((long)log.st_size);
+    wait_for_log(200);
     kill(rank_of(job), SIGKILL);
-    Run dead = wait_for(job);
-    assert_int_not_equal(dead.code, 0);
+    assert_int_not_equal(wait_for(job).code, 0);
     assert_false(file_exists("p.safetensors"));
-    assert_true(file_exists("p.safetensors.ckpt"));
-
     assert_int_equal(run(TRAIN).code, 0);
     assert_same_files("p.safetensors", "one.safetensors");
     assert_same_files("p.safetensors.csv", "one.csv");
