@@ -6,8 +6,8 @@
 
 static volatile sig_atomic_t interrupted;
 
-// A second Ctrl-C ends the program at once. A second SIGTERM does not: mpirun sends several, and has
-// SIGKILL for those who do not listen.
+// A second Ctrl-C ends the program at once. A second SIGTERM does not: mpirun sends several, and
+// has SIGKILL for those who do not listen.
 static void on_interrupt(int signal_number)
 {
     interrupted = 1;
