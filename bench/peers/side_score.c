@@ -134,7 +134,7 @@ static void add_gradients(Case *to, const FacetPolicy *policy, const ScoreInputs
     size_t size = (size_t)(in->rows * c->horizon * c->dim);
     float *out = side_room(size, sizeof *out), *direction = side_normal(size, 5);
     float *gradients = policy_block(&policy->net->table);
-    ScoreWork *work;
+    ScoreWork *work = NULL;
     must(gradients ? score_work_create_train(&work, policy->net, in->rows, facet_pool_threads(pool))
                    : status_fail(FACET_NO_MEMORY, "out of memory"));
     score_load(work, policy->params[0], pool);
