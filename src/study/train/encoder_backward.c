@@ -172,7 +172,7 @@ static void pools_backward(const Pass *pass, int i)
     const EncoderWork *w = pass->work;
     const Encoder *e = w->encoder;
     ImageShape last = image_bordered(encoder_last(e), 0);
-    size_t width = (size_t)encoder_pooled_width(e), image = (size_t)(pass->first + i);
+    size_t width = (size_t)encoder_pooled_width(e), image = (size_t)pass->first + (size_t)i;
     const Real *dpooled = w->dpooled + image * width;
     Real *g = pass->g + gradient_at(pass, i);
     keypoints_backward(g, last, dpooled, w->softmax + image * softmax_size(e),
