@@ -31,7 +31,8 @@ static void blocks_are_zeros(void **state)
 static void what_is_too_large_is_refused(void **state)
 {
     (void)state;
-    assert_null(memory_block(SIZE_MAX / 4));
+    assert_null(memory_block(SIZE_MAX));
+    assert_null(memory_block(SIZE_MAX - 5));
 }
 
 int main(void)

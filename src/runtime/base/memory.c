@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // madvise
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@ enum { LINE = 64, PAGE = 2 << 20 };
 
 void *memory_block(size_t bytes)
 {
+    if (bytes > SIZE_MAX - PAGE) return NULL;
     size_t align = bytes >= PAGE ? PAGE : LINE, size = (bytes + align - 1) / align * align;
     void *block = aligned_alloc(align, size ? size : align);
     if (!block) return NULL;
