@@ -231,7 +231,7 @@ static const char *unlike(void)
     return "the build is not for x86-64 with AVX2 and FMA";
 #elif !defined(__GLIBC__) || __GLIBC__ != 2 || __GLIBC_MINOR__ != 36
     return "the C library is not glibc 2.36";
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#elif defined(TEST_SANITIZED) || !defined(__OPTIMIZE__)
     return "the build is sanitized or not optimised";
 #else
     return NULL;

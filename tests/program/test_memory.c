@@ -20,7 +20,7 @@ static double peak_of_children(void)
 static void training_stays_under_its_limit(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef TEST_SANITIZED
     skip(); // they take several times the memory
 #endif
     Run demos = run("demos " SAMPLE "--rollouts 11 --out demos.h5");

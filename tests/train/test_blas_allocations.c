@@ -11,7 +11,7 @@
 
 enum { BATCH = 14, FACTORS = 2, SIZE = 32 * 4 };
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(TEST_SANITIZED)
 
 static atomic_long calls;
 
