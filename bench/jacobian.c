@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         double t0 = wall_seconds();
         sampler_predict(p, sampler, x, 50, COMPOSE_FACTORS, NULL, z, NULL, 1, pool);
         double t1 = wall_seconds();
-        score_jacobian(out, jacobian, sampler_work(sampler), pool);
+        score_jacobian(out, jacobian, sampler_work(sampler), pool, NULL);
         double t2 = wall_seconds();
         score_tangent(columns, tangent, sampler_work(sampler), axes, row_of, directions, pool);
         double t3 = wall_seconds();

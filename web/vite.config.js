@@ -39,6 +39,7 @@ function oneFile() {
 
 export default defineConfig({
   base: './',
+  assetsInclude: ['**/*.wasm'],
   plugins: [oneFile()],
   build: {
     target: 'es2021',

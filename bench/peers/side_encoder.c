@@ -24,7 +24,7 @@ void side_add_encoder(Works *works, Case *to, const FacetPolicy *policy, FacetPo
     const EncoderConfig *c = encoder_config(policy->encoder);
     const TensorTable *table = encoder_table(policy->encoder);
     Encoding *e = side_room(1, sizeof *e);
-    e->params = policy->encoder_params;
+    e->params = policy->encoder_params[0];
     e->images = side_normal((size_t)(IMAGES * c->height * c->width * 3), 7);
     e->direction = side_normal((size_t)(IMAGES * c->features), 8);
     e->features = side_room((size_t)(IMAGES * c->features), sizeof *e->features);
@@ -35,7 +35,7 @@ void side_add_encoder(Works *works, Case *to, const FacetPolicy *policy, FacetPo
     case_add(to, "image", TENSOR_F32, e->images, 4, (int64_t[]){IMAGES, c->height, c->width, 3});
     case_add(to, "features", TENSOR_F32, e->features, 2, features);
     case_add(to, "direction", TENSOR_F32, e->direction, 2, features);
-    case_add_block(to, "gradient." ENCODER_PREFIX, table, e->gradients);
+    case_add_block(to, "gradient.encoder.", table, e->gradients);
     works_add(works, "encoder-train",
               IMAGES *
                   (encoder_flops(policy->encoder) + 2.0 * encoder_flops_trained(policy->encoder)),

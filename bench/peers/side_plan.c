@@ -28,7 +28,8 @@ static void run_plan(void *self, FacetPool *pool)
 {
     Plan *p = self;
     p->how.seed++;
-    must(facet_policy_runner_sample(p->actions, p->runner, &p->task, p->frame, 1, &p->how, pool));
+    must(facet_policy_runner_sample(p->actions, p->runner, &p->task,
+                                    &(FacetPolicyObserved){.frames = p->frame}, 1, &p->how, pool));
     if (!isfinite(p->actions[0])) must(status_fail(FACET_NOT_FINITE, "the plan is not finite"));
 }
 

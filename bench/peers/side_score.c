@@ -158,7 +158,7 @@ static void run_jacobian(void *self, FacetPool *pool)
 {
     const Jacobian *j = self;
     run_forward(j->forward, pool);
-    score_jacobian(j->out, j->jacobian, j->forward->work, pool);
+    score_jacobian(j->out, j->jacobian, j->forward->work, pool, NULL);
 }
 
 // All branches see the noisy chunk and the time of the first row.

@@ -83,6 +83,8 @@ typedef struct FacetPassage {
     double miss;  // m from the centre at the crossing, or the least distance if never crossed
     double time;  // s, of the crossing
     double speed; // m/s, at the crossing
+    double at[2]; // m from the centre at the crossing, in the gate's plane: to the left and up as
+                  // one flies through
 } FacetPassage;
 
 // Follows one flight past the gates of one track, which it points to.

@@ -20,6 +20,7 @@
 #ifndef FACET_FACET_H
 #define FACET_FACET_H
 
+#include <facet/agent.h>
 #include <facet/api.h>
 #include <facet/control.h>
 #include <facet/course.h>

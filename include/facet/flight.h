@@ -1,8 +1,9 @@
 // Closed-loop flights: a plan, the carrot, the controller, the quadrotor, and the referee.
 //
-// Flying allocates nothing: facet_expert_chunk allocates while it works, and facet_speed_map_create
-// what it gives. A run points to its setup, the plan and all that the setup points to, which must
-// outlive it and stay as they are. Different runs may be stepped by different threads at once.
+// Flying allocates nothing: facet_expert_chunk and facet_flight_repair allocate while they work,
+// and facet_speed_map_create what it gives. A run points to its setup, the plan and all that the
+// setup points to, which must outlive it and stay as they are. Different runs may be stepped by
+// different threads at once.
 #ifndef FACET_FLIGHT_H
 #define FACET_FLIGHT_H
 
@@ -158,6 +159,49 @@ FACET_API FacetStatus facet_speed_map_create(FacetSpeedMap *map, const FacetCour
                                              const FacetProgress *progress);
 FACET_API void facet_speed_map_destroy(FacetSpeedMap *map);
 FACET_API const FacetSpeedCell *facet_speed_map_at(const FacetSpeedMap *map, FacetCourseTask task);
+
+// ---- Repair -----------------------------------------------------------------------------------
+
+// What a plan must keep, and how far it may be changed for it.
+typedef struct FacetRepairOptions {
+    double margin;       // share of the half-width that a crossing in still air keeps free, [0, 1)
+    double centre;       // crossings farther out than this share of it are centred as well; 1: none
+    int flights;         // in gusts, from spread starts, that the plan is checked with; 0 for none
+    int misses;          // of those, that may miss a gate
+    double gusts;        // m/s, their standard deviation on each axis
+    double start_spread; // m, standard deviation of the start's offset on each axis
+    double start_least;  // of the start's speed, as a share; the most is 1
+    uint64_t seed;       // of gusts and starts
+    int steps;           // of Gauss-Newton, at each speed
+    double shift_max;    // m that a keypoint may move
+    double speed_least;  // share of its speed that a keypoint keeps, (0, 1]
+} FacetRepairOptions;
+
+FACET_API FacetRepairOptions facet_repair_defaults(void);
+
+typedef struct FacetRepair {
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS]; // repaired; where it could not be, the best found
+    bool good;                                 // it keeps the margin and passes the check
+    bool changed;
+    double shift;           // m, the largest of a keypoint
+    double speed_factor;    // the least share of its speed that a keypoint keeps
+    FacetFlight raw, still; // in still air from the start: before and after, single precision
+    int raw_clear, clear;   // flights of the check through all gates: before and after
+    int steps;              // of Gauss-Newton taken
+    long flown;             // flights that it took
+    char reason[120];       // why it is not good; empty when it is
+} FacetRepair;
+
+// Changes a plan as little as needed so that a vehicle flies it through every gate: first its path,
+// by Gauss-Newton steps through the simulator that centre the crossings that would miss, and only
+// where that is not enough its speed around those gates. It knows what the planner was not told:
+// the course and a simulator of the vehicle. `start` is where the flight begins. Not being able to
+// is data; fails when an option is out of range, without memory, or when nothing can fly the plan.
+// Allocates while it works.
+FACET_API FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
+                                          const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
+                                          FacetQuadState start, const FacetRepairOptions *options,
+                                          FacetPool *pool);
 
 #ifdef __cplusplus
 }

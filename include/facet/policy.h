@@ -45,8 +45,8 @@ FACET_API void facet_policy_destroy(FacetPolicy *policy);
 
 // ---- What a policy is ---------------------------------------------------------------------------
 
-// A policy that sees takes a frame of its camera beside the task: an encoder turns the frame into
-// the features that condition the network. A frame of another size is refused.
+// A policy may act on observations beside the task: numbers, and images, which an encoder turns
+// into features, of the last few steps. Observations of other widths or sizes are refused.
 typedef struct FacetPolicyInfo {
     FacetPolicyMethod method;
     int horizon;                   // T, actions of a plan
@@ -56,12 +56,31 @@ typedef struct FacetPolicyInfo {
     double default_temperature;    // of sampling
     int networks;                  // 1, or those of FACET_POLICY_KNET
     size_t parameters;             // of all networks and of the encoder
-    bool sees;                     // takes frames
-    int frame_width, frame_height; // pixels of a frame; 0 of a policy that does not see
-    int frame_shrink;              // frames are averaged over shrink x shrink pixels first
+    int observe_keys;              // observations that it takes, by name; 0 of one that acts blind
+    int observe_steps;             // n, the steps of them that it looks back on; 0 of a blind one
+    int observe_dim;               // numbers of a step, of all keys that are numbers
+    int observe_images;            // images of a step
+    int execute;                   // actions of a plan to carry out before the next; T of a blind
+                                   // one
+    bool sees;                     // takes images
+    int frame_width, frame_height; // pixels of an image; 0 of a policy that does not see
+    int frame_shrink;              // images are averaged over shrink x shrink pixels first
 } FacetPolicyInfo;
 
 FACET_API FacetPolicyInfo facet_policy_info(const FacetPolicy *policy);
+
+enum { FACET_POLICY_KEY_SIZE = 128 }; // bytes of a key's name, with its final zero
+
+// One observation: numbers of a width, or images.
+typedef struct FacetPolicyKey {
+    char name[FACET_POLICY_KEY_SIZE];
+    int dim;           // numbers; 0 of an image
+    int width, height; // pixels; 0 of numbers
+    int at;            // where it stands in a step: its first number, or which image it is
+} FacetPolicyKey;
+
+// The observation with this number, from 0 to observe_keys.
+FACET_API FacetPolicyKey facet_policy_key(const FacetPolicy *policy, int index);
 
 // These live as long as the policy.
 FACET_API const FacetFactorSpace *facet_policy_space(const FacetPolicy *policy);
@@ -74,9 +93,15 @@ FACET_API bool facet_policy_knows(const FacetPolicy *policy, int factor, int val
 
 // ---- Sampling -----------------------------------------------------------------------------------
 
+// How what single factors say becomes one: s = s_null + sum_i w_i (s_i - s_null), with weights that
+// the operator allows; or all factors at once. docs/operators.md
 typedef enum FacetPolicyMode {
-    FACET_POLICY_COMPOSED, // s_null + sum_i w_i (s_i - s_null)
-    FACET_POLICY_JOINT,    // all factors shown at once; FACET_POLICY_KNET has no such network
+    FACET_POLICY_COMPOSED,    // any weights, ones unless given
+    FACET_POLICY_JOINT,       // all factors shown at once; FACET_POLICY_KNET has no such network
+    FACET_POLICY_PRODUCT,     // they sum to 1 (PoCo)
+    FACET_POLICY_CONVEX,      // 0 or more, and sum to at most 1 (GPC)
+    FACET_POLICY_INTERPOLATE, // the first factor's alone, from 0 to 1 (Mao et al.)
+    FACET_POLICY_MODES,
 } FacetPolicyMode;
 
 typedef enum FacetPolicySampler {
@@ -84,7 +109,8 @@ typedef enum FacetPolicySampler {
     FACET_POLICY_DPMPP, // DPM-Solver++ 2M
 } FacetPolicySampler;
 
-// "composed" or "joint", and "ddim" or "dpmpp". A failure names the known ones.
+// "composed", "joint", "product", "convex" or "interpolate", and "ddim" or "dpmpp". A failure names
+// the known ones.
 FACET_API FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode, const char *name);
 FACET_API FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *name);
 
@@ -97,7 +123,7 @@ typedef struct FacetPolicySampling {
     uint64_t seed;           // of the starting noise
     const uint64_t *seeds;   // [plans], a seed a plan in its stead; NULL for one of all
     const uint64_t *numbers; // [plans], which noise of the seed each plan starts from; NULL: below
-    const double *weights;   // [factors], w_i of composed sampling; NULL for ones
+    const double *weights;   // [factors], w_i of the mode; NULL for its own
     const FacetProgress *progress; // the stage "plans", an item a plan; NULL: nobody watches
 } FacetPolicySampling;
 
@@ -121,11 +147,18 @@ FACET_API FacetStatus facet_policy_runner_create(FacetPolicyRunner **runner,
                                                  FacetPool *pool);
 FACET_API void facet_policy_runner_destroy(FacetPolicyRunner *runner);
 
-// What facet_policy_sample gives, to the bit. A policy that sees takes frames
-// [plans][height][width][3] of its camera, one a plan; for any other they are NULL.
+// What a policy observes, for every plan, from the oldest step to the newest. What it does not take
+// is NULL.
+typedef struct FacetPolicyObserved {
+    const double *numbers; // [plans][observe_steps][observe_dim]
+    const uint8_t *frames; // [plans][observe_steps][observe_images][height][width][3]
+} FacetPolicyObserved;
+
+// What facet_policy_sample gives, to the bit, of a policy that acts blind; `observed` may be NULL
+// for it. Only a runner samples from one that takes observations; facet/agent.h keeps them for it.
 FACET_API FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runner,
                                                  const FacetFactorTask *tasks,
-                                                 const uint8_t *frames, int plans,
+                                                 const FacetPolicyObserved *observed, int plans,
                                                  const FacetPolicySampling *how, FacetPool *pool);
 
 #ifdef __cplusplus

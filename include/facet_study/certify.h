@@ -106,6 +106,8 @@ typedef struct FacetCertifyLevel {
     int t_first, t_last; // of the noise schedule
     int count;           // samples
     double mean, p95;
+    double joint_error, composed_error; // root mean square over samples and numbers, of the noise
+                                        // that the predictions say beside the noise that was added
     double
         channel[FACET_CERTIFY_CHANNELS_MAX]; // root mean square over samples of each channel's norm
 } FacetCertifyLevel;

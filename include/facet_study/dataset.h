@@ -5,12 +5,15 @@
 //                                         factors   JSON: {"track":["race1",...],"size":[...]}
 //   data/demo_N               attributes  num_samples = T, and one text a factor: track = "race1"
 //   data/demo_N/actions       T x D numbers
-//   data/demo_N/obs/NAME      T x d numbers, for any number of names
+//   data/demo_N/obs/NAME      T x d numbers, or T x height x width x 3 bytes, for any number of
+//                             names
+//   mask/FILTER               names of demos: a part of the file, such as train or valid
 //
 // A reader takes any file in this layout, whatever wrote it: floats and integers of any size,
-// texts of fixed or variable length, chunks and compression, demos in any order. T and D are equal
-// over the demos, and so are the names and widths of the observations; every number is finite.
-// `total`, `env_args` and `obs` may be missing, and what else is in the file is ignored.
+// texts of fixed or variable length, chunks and compression, demos in any order. T may differ from
+// demo to demo; D is equal over the demos, and so are the names and widths of the observations that
+// are read; every number is finite. `total`, `env_args`, `obs` and `mask` may be missing, and what
+// else is in the file is ignored.
 //
 // One thread at a time may read or write.
 #ifndef FACET_DATASET_H
@@ -30,37 +33,55 @@ enum { FACET_DATASET_NAME_SIZE = 128 }; // bytes of an observation's name, with 
 
 // ---- Reading --------------------------------------------------------------------------------
 
+// Numbers or images, the other is NULL and its sizes 0.
 typedef struct FacetDatasetObservation {
     char name[FACET_DATASET_NAME_SIZE];
-    int dim;        // d
-    double *values; // [demos][steps][dim]
+    int dim;           // d
+    double *values;    // [rows][dim]
+    int height, width; // pixels
+    uint8_t *pixels;   // [rows][height][width][3]
 } FacetDatasetObservation;
 
+// The rows of all demos stand one behind the other.
 typedef struct FacetDataset {
     FacetFactorSpace *space;
     int demos;              // N, in the natural order of their names
-    int steps;              // T
+    int64_t rows;           // of all demos
+    int64_t *starts;        // [demos + 1], the first row of each demo; last, rows
+    int steps;              // T, where all demos have as many rows; else 0
     int action_dim;         // D
     FacetFactorTask *tasks; // [demos]
-    double *actions;        // [demos][steps][action_dim]
+    double *actions;        // [rows][action_dim]
     int observation_count;
-    FacetDatasetObservation *observations; // in the natural order of their names
+    FacetDatasetObservation *observations; // as asked for, or in the natural order of their names
     char *env_args;                        // JSON, or NULL when the file has none
 } FacetDataset;
 
-// Loads a whole file. A failure names the file, the field, what was expected and what was found.
-// Rows and columns in messages count from 0. Destroy accepts NULL.
+// What is read of a file.
+typedef struct FacetDatasetRequest {
+    const char *const *observations; // names; numbers or images
+    int observation_count;
+    const char *filter;  // only the demos that mask/FILTER names; NULL for all
+    const char *without; // none that mask/WITHOUT names, which the filter must not name; or NULL
+} FacetDatasetRequest;
+
+// Loads a file: what is asked for, or all demos with all observations that are numbers. A failure
+// names the file, the field, what was expected and what was found; for a name that is not there,
+// those that are. Rows and columns in messages count from 0. Destroy accepts NULL.
 FACET_API FacetStatus facet_dataset_read(FacetDataset **dataset, const char *path);
+FACET_API FacetStatus facet_dataset_read_some(FacetDataset **dataset, const char *path,
+                                              const FacetDatasetRequest *request);
 FACET_API void facet_dataset_destroy(FacetDataset *dataset);
 
-// The T x D actions of one demo.
+// The rows of one demo, and its actions [rows][D].
+FACET_API int facet_dataset_length(const FacetDataset *dataset, int demo);
 FACET_API const double *facet_dataset_actions(const FacetDataset *dataset, int demo);
 
 // The observation of this name; a failure names the nearest right one.
 FACET_API FacetStatus facet_dataset_find_observation(const FacetDatasetObservation **observation,
                                                      const FacetDataset *dataset, const char *name);
 
-// The T x d values of one demo.
+// The values [rows][d] of one demo.
 FACET_API const double *facet_dataset_observed(const FacetDataset *dataset,
                                                const FacetDatasetObservation *observation,
                                                int demo);

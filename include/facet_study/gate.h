@@ -92,6 +92,20 @@ typedef struct FacetGateDisturbance {
     double time;       // s, correlation time of both
 } FacetGateDisturbance;
 
+// What a flight is for. Those of one purpose have numbers that no other has: with whatever seed,
+// nothing that a policy is judged by was drawn for its training, or for a choice before it.
+typedef enum FacetGatePurpose {
+    FACET_GATE_FOR_TRAINING,   // the expert's flights and, with seeds of their own, DAgger's
+    FACET_GATE_FOR_VALIDATION, // trials that settings are chosen by
+    FACET_GATE_FOR_RESULTS,    // the trials of a table
+    FACET_GATE_FOR_SHOW,       // `facet gate`
+    FACET_GATE_FOR_CERTIFICATE,
+    FACET_GATE_PURPOSES,
+} FacetGatePurpose;
+
+// The number of flight `index` (less than 2^40) of a purpose.
+FACET_API uint64_t facet_gate_number(FacetGatePurpose purpose, uint64_t index);
+
 // A spawn: drawn from (seed, number), rejected until the way from it to the gate is free and the
 // gate's centre is in the frame.
 typedef struct FacetGateTrial {
@@ -182,15 +196,15 @@ typedef struct FacetGateCrew {
 FACET_API FacetGateCrew
 facet_gate_expert_crew(const FacetGateWorld *world); // must not outlive the world
 
-// Flies `count` trials, number i with the task tasks[i % task_count], in parallel: the same
-// flights at any number of threads. Trial i has watches[i] (NULL for none), called by whichever
-// thread flies it. Fails with the first trial's failure. The stage is "flights". Both here and
-// below pool and progress may be NULL.
+// Flies `count` trials of a purpose, the i-th with the task tasks[i % task_count], in parallel: the
+// same flights at any number of threads. Trial i has watches[i] (NULL for none), called by
+// whichever thread flies it. Fails with the first trial's failure. The stage is "flights". Both
+// here and below pool and progress may be NULL.
 FACET_API FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *world,
                                           const FacetGateCrew *crew, const FacetFactorTask *tasks,
-                                          int task_count, int count, uint64_t seed,
-                                          const FacetGateWatch *watches, FacetPool *pool,
-                                          const FacetProgress *progress);
+                                          int task_count, int count, FacetGatePurpose purpose,
+                                          uint64_t seed, const FacetGateWatch *watches,
+                                          FacetPool *pool, const FacetProgress *progress);
 
 typedef struct FacetGateTally {
     int trials;

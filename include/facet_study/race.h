@@ -56,6 +56,8 @@ FACET_API FacetFactorTask facet_race_factor_task(FacetCourseTask task);
 // Anything that turns a task into a plan. `plan` may be called from several threads at once.
 // `plan_all` gives the same plans, chunks [count][32] for task i with seeds[i], and plans them
 // together on the study's pool; it is NULL for a planner that has no better way than one by one.
+// `held_out` tells whether a task is one that the planner did not learn from; it is NULL for one
+// that did not learn, such as the expert.
 typedef struct FacetPlanner {
     const char *name;
     FacetStatus (*plan)(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
@@ -64,6 +66,7 @@ typedef struct FacetPlanner {
     FacetStatus (*plan_all)(FacetKeypoint *chunks, const FacetRace *race,
                             const FacetCourseTask *tasks, const uint64_t *seeds, int count,
                             void *context, const FacetProgress *progress);
+    bool (*held_out)(const FacetRace *race, FacetCourseTask task, void *context);
 } FacetPlanner;
 
 // The expert at the speed map's speed.
@@ -98,11 +101,16 @@ FACET_API FacetPlanner facet_planner_from_policy(const FacetPolicyPlanner *plann
 FACET_API bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race,
                                        FacetCourseTask task);
 
+// Whether the policy's own record does not list the task among those that it was trained on. What a
+// course lists as held out is what `facet train --hold-out course` leaves out, and no more.
+FACET_API bool facet_policy_holds_out(const FacetPolicy *policy, const FacetRace *race,
+                                      FacetCourseTask task);
+
 // ---- Flights ----------------------------------------------------------------------------------
 
 typedef struct FacetRaceResult {
     FacetCourseTask task;
-    bool held_out;
+    bool held_out; // the planner did not learn from this task
     uint64_t seed;
     FacetFlight flight;
     double speed_generated; // m/s, mean over the plan's keypoints
@@ -151,12 +159,14 @@ FACET_API FacetRaceTotals facet_race_totals(const FacetRaceResult *results, int 
 typedef struct FacetVerifyOptions {
     double margin;      // share of the half-width that a predicted crossing must keep free, [0, 1)
     double speed_floor; // m/s: no keypoint is slowed below it; 0 for the course's least speed
-    int tries;          // plans, with the seeds that follow, where slowing does not cure; 1 or more
+    int tries;          // plans, with the seeds that follow, where nothing cures; 1 or more
+    bool slow_only;     // leaves the path as it is, and looks at still air alone
+    FacetRepairOptions repair; // its margin is the one above
 } FacetVerifyOptions;
 
-FACET_API FacetVerifyOptions facet_verify_defaults(void); // a margin of 0.1, 8 tries
+FACET_API FacetVerifyOptions facet_verify_defaults(void); // a margin of 0.1, 8 tries, repair's own
 
-// A gate that slowing does not bring within its margin.
+// A gate that neither repair nor slowing brings within its margin.
 typedef struct FacetVerifyBlock {
     int gate;
     double miss;  // m, the least found …
@@ -164,31 +174,38 @@ typedef struct FacetVerifyBlock {
     double path;  // m, the miss of a vehicle that keeps to the path: what no speed can change
 } FacetVerifyBlock;
 
-// What became of a plan that was simulated and slowed. Flights are predictions in still air from
-// the task's start.
+// What became of a plan that was simulated, repaired and slowed. Flights are predictions in still
+// air from the task's start.
 typedef struct FacetVerifyReport {
-    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS]; // the same points as the raw plan's, none faster
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS]; // none faster than the raw plan's
     FacetFlight raw, verified;
+    bool good;             // within_margin, and all but a few of the flights in gusts pass
     bool within_margin;    // every gate of `verified` keeps the margin, and nothing crashed
+    double shift;          // m, the largest of a keypoint
+    int raw_clear, clear;  // flights in gusts from spread starts through all gates: before, after
+    int checked;           // those flights; 0 with slow_only
+    long flown;            // flights that the repair took
+    char reason[120];      // why the repair is not good; empty when it is
     double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
     int slowed_gates;      // around which the plan was slowed
     int rounds;            // simulations of this plan
     int tries;             // plans looked at before this one was taken, with it
-    int blocked_count;     // gates that slowing does not cure
+    int blocked_count;     // gates that nothing cures
     FacetVerifyBlock blocked[FACET_TRACK_GATES_MAX];
 } FacetVerifyReport;
 
-// Simulates a plan and, gate by gate, slows it around a gate whose predicted miss is more than
-// (1 - margin) of the half-width, no more than needed, until all gates keep the margin or the gate
-// is blocked. A plan that cannot be flown is returned as it is, with no rounds. Fails when an
-// option is out of range.
+// Simulates a plan and repairs it where it would miss (facet_flight_repair). What is left then is
+// slowed, gate by gate, around a gate whose predicted miss is more than (1 - margin) of the
+// half-width, no more than needed, until all gates keep the margin or the gate is blocked. A plan
+// that cannot be flown is returned as it is, with no rounds. Fails when an option is out of range.
+// It shares its flights out over the study's pool.
 FACET_API FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
                                         const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
                                         FacetCourseTask task, const FacetVerifyOptions *options);
 
 // Plans a task, verifies the plan and, where that does not cure it, goes on with the next seeds:
-// the first plan that keeps the margin is taken, or else the one that passes most gates. `raw` is
-// the plan of `seed` itself.
+// the first good plan is taken, or else the best: with its margin, then with most flights in gusts
+// through, then with most gates. `raw` is the plan of `seed` itself.
 FACET_API FacetStatus facet_race_plan_verified(FacetVerifyReport *report,
                                                FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
                                                const FacetRace *race, const FacetPlanner *planner,

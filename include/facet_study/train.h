@@ -35,39 +35,71 @@ typedef struct FacetTrainOptions {
     double knee;                   // of the normalizer (policy/normalizer.h); below 0 for none
     const char *command;           // for the record
     const char *version;           // of the program, for the record
-    FacetRanks *ranks;             // share every update; only for policies that do not see
+    FacetRanks *ranks;             // share every update; only for policies that act blind
+    long updates;                  // in all, instead of epochs
+    const char *filter;            // only the demonstrations that mask/FILTER of the file names
+    const char *validate;          // a filter of demonstrations that are not learned, whose loss
+                                   // is looked at
+
+    // Only for policies that take observations.
+    const char *const *observe; // keys of the demonstrations
+    int observe_count;
+    int observe_steps; // n, the steps of them that it looks back on; 0 for 2
+    int horizon;       // T, actions of a chunk; 0 for 16
+    int execute;       // of them, those carried out before the next plan; 0 for 8
+
+    // Only for a new value of a policy's factor.
+    const char *from;      // the policy's file
+    const char *new_value; // "size=tiny"
 
     // Only for policies that see.
-    const char *encoder;      // "small" or "resnet18"; it must be given
+    const char *encoder;      // "small" or "resnet18"; NULL: small, where images are observed
     const char *encoder_from; // a policy whose encoder is taken over and kept as it is
-    int draws;                // of noise for each frame of a batch
+    int draws;                // of noise for each sample of a batch
     double jitter;            // strength of random exposure, contrast and colour; below 0 for none
-    long updates;             // in all, instead of epochs
     long until;               // stop after this one, to go on later with more frames; 0 for the end
+    const char *frames; // how later frames are made, as "rounds=2,flights=100": for the record,
+                        // and a training resumes only if all of it is the same
 } FacetTrainOptions;
 
 typedef struct FacetTrainSummary {
     int demos, tasks; // trained on
+    int samples;      // chunks of them
     int networks;
     size_t parameters; // of all networks
     int epochs;
-    long updates;   // of all networks
-    long resumed;   // of those, done in earlier runs
-    double loss;    // mean of the last epoch, or tenth of a policy that sees
-    double seconds; // of this run
-    int idle_ranks; // for which an update had no rows
+    long updates;     // of all networks
+    long resumed;     // of those, done in earlier runs
+    double loss;      // mean of the last epoch, or tenth of a policy that sees
+    double seconds;   // of this run
+    int idle_ranks;   // for which an update had no rows
+    long log_missing; // rows of earlier runs that OUT.csv no longer had: it was cut or removed
+    // The mean squared errors of the averaged weights, at the end, on demonstrations of --validate
+    // and of tasks that are held out: with all factors shown, and composed. NAN where there are
+    // none, and for several networks, whose losses OUT.csv has.
+    double valid, valid_composed, held_out, held_out_composed;
+    char remarks[800]; // on the demonstrations: lines, or ""
 } FacetTrainSummary;
 
-// Trains on demonstrations and writes the policy to `out`. Beside it stand OUT.csv, the losses of
-// every update, and, until training is complete, OUT.ckpt, from which training resumes bit for bit
-// however it ended. The stage is "train", an item an update. A stop writes a checkpoint and fails
-// with a line that says so. Pool and progress may be NULL; the pool changes no bit, and nor do
-// ranks: all call this with the same options, and rank 0 alone writes.
+// Trains on demonstrations and writes the policy to `out`. Without observations a demonstration is
+// learned whole, and all have one length; with them, chunks of it are. Beside it stand OUT.csv, the
+// losses of every update, and, until training is complete, OUT.ckpt, from which training resumes
+// bit for bit however it ended; OUT.lock keeps a second training of the same `out` away. The stage
+// is "train", an item an update. A stop writes a checkpoint and fails with a line that says so.
+// Pool and progress may be NULL; the pool changes no bit, and nor do ranks: all call this with the
+// same options, and rank 0 alone writes.
 FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data,
                                          const char *out, const FacetTrainOptions *options,
                                          FacetPool *pool, const FacetProgress *progress);
 
-// The same for a policy that sees, on the frames of image sets (facet_study/image_set.h), trained
+// Teaches a policy (`from`) one more value of a factor: only its embedding is learned, on the
+// demonstrations that have it, and all else stays as it is to the bit. Of the options it takes
+// hold_out, filter, batch, rate, updates, seed, precision and those for the record.
+FACET_API FacetStatus facet_policy_train_value(FacetTrainSummary *summary, const char *data,
+                                               const char *out, const FacetTrainOptions *options,
+                                               FacetPool *pool, const FacetProgress *progress);
+
+// The training of a policy that sees, on the frames of image sets (facet_study/image_set.h),
 // for a number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of
 // pool's. Ranges and training tasks are those of the first file. Training that stops at `until`
 // writes the policy as it is then and keeps OUT.ckpt; more files may be there when it resumes.

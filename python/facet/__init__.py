@@ -11,6 +11,7 @@ Everything is SI and radians. Arrays are float64, rows first. The same seed give
 any number of threads, and those of the program `facet`. Calls that take a while release the
 interpreter's lock and can be interrupted. What goes wrong raises `facet.Error` with one line.
 """
+from facet._agent import Agent, Times
 from facet._course import Course, Track
 from facet._error import Error
 from facet._flight import Gate, Trace, fly
@@ -18,6 +19,6 @@ from facet._policy import Policy, load
 from facet._runtime import version
 from facet._vehicle import Vehicle
 
-__all__ = ["Course", "Error", "Gate", "Policy", "Trace", "Track", "Vehicle", "fly", "load",
-           "version"]
+__all__ = ["Agent", "Course", "Error", "Gate", "Policy", "Times", "Trace", "Track", "Vehicle", "fly",
+           "load", "version"]
 __version__ = version()

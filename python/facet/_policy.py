@@ -3,17 +3,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal, Union, cast
+from typing import Any, Literal, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from facet import _check, _runtime
+from facet._agent import Agent, Observation, by_key
 from facet._error import Error
 
 Task = Union[str, "tuple[str | None, ...]", Mapping[str, "str | None"]]
 """One task: "race1/wide" or "size=wide,track=race1", ("race1", "wide"), or {"track": "race1"}. A
 factor that is left out, None or "*" is open."""
+
+Mode = Literal["composed", "joint", "product", "convex", "interpolate"]
+"""How what single factors say becomes one (docs/studies.md), or all factors at once."""
 
 _SEED_MOST = 2**64 - 1
 
@@ -48,15 +52,25 @@ class Policy:
     """Networks it has: 1, or those of "knet"."""
     parameters: int
     """Numbers that were trained."""
+    observations: dict[str, tuple[int, ...]]
+    """What it observes at a step, by key: (width,) of numbers, (height, width, 3) of an image.
+    Empty for a policy that acts blind."""
+    observe_steps: int
+    """Steps of them that it looks back on."""
+    execute: int
+    """Actions of a plan that an agent carries out before it plans anew."""
     frame_shape: tuple[int, int, int] | None
-    """(height, width, 3) of the camera's frames, or None for a policy that does not see."""
+    """(height, width, 3) of the camera's frame, for a policy that observes that alone, or None."""
 
     def __init__(self, path: _check.Path) -> None:
         self.path = os.fspath(path)
         self._handle = _runtime.policy_load(_check.path(path))
         about = _runtime.policy_about(self._handle)
-        frame = (about.pop("frame_height"), about.pop("frame_width"), 3)
-        self.frame_shape = frame if about.pop("sees") else None
+        shapes = list(about["observations"].values())
+        shape: tuple[int, ...] = ()
+        if len(shapes) == 1 and about["observe_steps"] == 1:
+            shape = shapes[0]
+        self.frame_shape = (shape[0], shape[1], shape[2]) if len(shape) == 3 else None
         self.__dict__.update(about)  # it has the names of the other attributes
         # Runners that no call uses now, by (process, threads): a forked process has no threads.
         self._idle: dict[tuple[int, int], list[tuple[int, object]]] = {}
@@ -73,11 +87,11 @@ class Policy:
         *,
         steps: int = 0,
         seed: int | ArrayLike = 1,
-        mode: Literal["composed", "joint"] = "composed",
+        mode: Mode = "composed",
         sampler: Literal["ddim", "dpmpp"] = "ddim",
         temperature: float = 0.0,
         weights: ArrayLike | Mapping[str, float] | None = None,
-        frames: ArrayLike | None = None,
+        observation: Observation | None = None,
         threads: int = 0,
     ) -> NDArray[np.float64]:
         """Samples plans: an array (plans, horizon, dim) in the units of the demonstrations.
@@ -87,29 +101,66 @@ class Policy:
         steps: of denoising; 0 for the policy's own number.
         seed: of the starting noise, or one a plan. Plans of one call that have the same task and
             seed start from other noise each; what else is in the call changes nothing.
-        mode: "composed" adds up what each factor does alone; "joint" shows all factors at once.
+        mode: "composed" adds up what each factor does alone; "joint" shows all factors at once;
+            "product", "convex" and "interpolate" have weights of their own.
         sampler: "ddim", or "dpmpp" for DPM-Solver++ 2M.
         temperature: scale of the starting noise; 0 for the policy's own.
-        weights: of the factors in composed sampling, in their order or by name; None for ones.
-        frames: uint8 (plans, height, width, 3) or one (height, width, 3), for a policy that sees.
+        weights: of the factors, in their order or by name; None for the mode's own.
+        observation: for a policy that takes observations, an array for every key, or one array for
+            its only key: (plans, observe_steps, …) from the oldest step to the newest, or
+            (observe_steps, …) for all plans alike, with the shapes of `observations`, numbers or
+            uint8 images. The axis of the steps may be missing when there is one.
         threads: that share the work, 0 for one a processor. They change no bit.
         """
         tasks = self._tasks(task, _check.integer(count, "count", 1))
         plans = len(tasks)
         actions = np.empty((plans, self.horizon, self.dim))
         seeds = _seeds(seed, plans)
-        shown = self._frames(frames, plans)
+        numbers, images = self._observed(observation, plans)
         factors = None if weights is None else self._weights(weights)
         steps = _check.integer(steps, "steps", 0, self.noise_steps)
         temperature = _check.number(temperature, "temperature")
         place = (os.getpid(), _check.integer(threads, "threads", 0, 256))
         room, runner = self._take_runner(place, plans)
         try:
-            _runtime.runner_sample(actions, runner, b"".join(tasks), shown, seeds, factors, mode,
-                                   sampler, steps, temperature)
+            _runtime.runner_sample(actions, runner, b"".join(tasks), numbers, images, seeds,
+                                   factors, mode, sampler, steps, temperature)
         finally:
             self._idle[place].append((room, runner))
         return actions
+
+    def agent(
+        self,
+        task: Task,
+        *,
+        steps: int = 0,
+        seed: int = 1,
+        episode: int = 0,
+        execute: int = 0,
+        mode: Mode = "composed",
+        sampler: Literal["ddim", "dpmpp"] = "ddim",
+        temperature: float = 0.0,
+        weights: ArrayLike | Mapping[str, float] | None = None,
+        threads: int = 1,
+    ) -> Agent:
+        """An agent that acts on observations: `action = agent(observation)`, in a loop.
+
+        execute: actions of a plan to carry out before the next one, 1 to `horizon`; 0 for the
+            policy's own number.
+        episode: which noise of the seed it plans with, from 0; `agent.reset` begins another one.
+        threads: that share a plan, 0 for one a processor; small networks are fastest on one.
+        The others are those of `sample`.
+        """
+        factors = None if weights is None else self._weights(weights)
+        handle = _runtime.agent_create(
+            self._handle, self._task(task), factors, mode, sampler,
+            _check.integer(steps, "steps", 0, self.noise_steps),
+            _check.number(temperature, "temperature"),
+            _check.integer(execute, "execute", 0, self.horizon),
+            _check.integer(seed, "seed", 0, _SEED_MOST),
+            _check.integer(episode, "episode", 0, 2**32 - 1),
+            _check.integer(threads, "threads", 0, 256))
+        return Agent(self, handle, task)
 
     def _take_runner(self, place: tuple[int, int], plans: int) -> tuple[int, object]:
         """A runner for as many plans that nobody else uses, and how many it is for. Those that are
@@ -161,22 +212,48 @@ class Policy:
             raise Error(f"weights: expected finite numbers, found {array}")
         return array
 
-    def _frames(self, frames: ArrayLike | None, plans: int) -> NDArray[np.uint8] | None:
-        if frames is None or self.frame_shape is None:
-            if (frames is None) != (self.frame_shape is None):
-                wanted = "none" if self.frame_shape is None else f"{self.frame_shape} a plan"
-                raise Error(f"frames: expected {wanted}, found "
-                            f"{'none' if frames is None else np.shape(frames)}")
-            return None
-        array = np.asarray(frames, order="C")
-        if array.dtype != np.uint8:
-            raise Error(f"frames: expected uint8, found {array.dtype}")
-        if array.shape == self.frame_shape and plans == 1:
-            return array
-        if array.shape != (plans, *self.frame_shape):
-            raise Error(f"frames: expected the shape {(plans, *self.frame_shape)}, "
-                        f"found {array.shape}")
-        return array
+    def _observed(
+        self, observation: Observation | None, plans: int
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.uint8] | None]:
+        """The numbers (plans, observe_steps, numbers of a step) and the images (plans,
+        observe_steps, images of a step, height, width, 3) that are observed, None of what the
+        policy does not take."""
+        if observation is None or not self.observations:
+            if (observation is None) == (not self.observations):
+                return None, None
+            raise Error(f"observation: expected {', '.join(self.observations) or 'none'}, found "
+                        f"{'none' if observation is None else 'one'}")
+        given = by_key(observation, self.observations)
+        wrong = [key for key in given if key not in self.observations]
+        if wrong:
+            known = ", ".join(self.observations)
+            raise Error(f"observation: no observation '{wrong[0]}', known: {known}", "not found")
+        numbers = [self._steps(given[key], key, plans) for key, shape in self.observations.items()
+                   if len(shape) == 1]
+        images = [self._steps(given[key], key, plans)[:, :, np.newaxis]
+                  for key, shape in self.observations.items() if len(shape) == 3]
+        return _joined(numbers), _joined(images)
+
+    def _steps(self, given: ArrayLike, key: str, plans: int) -> NDArray[Any]:
+        """What is observed of a key, (plans, observe_steps, …)."""
+        shape, steps = self.observations[key], self.observe_steps
+        array = np.asarray(given, dtype=np.float64 if len(shape) == 1 else None)
+        if len(shape) == 3 and array.dtype != np.uint8:
+            raise Error(f"observation '{key}': expected uint8, found {array.dtype}")
+        wanted = (plans, steps, *shape)
+        if steps == 1 and array.shape in (shape, (plans, *shape)):
+            array = np.expand_dims(array, -1 - len(shape))
+        if array.shape in (wanted, wanted[1:]):
+            return np.broadcast_to(array, wanted)
+        raise Error(f"observation '{key}': expected the shape {wanted} or {wanted[1:]}, found "
+                    f"{array.shape}")
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any] | None:
+    """Keys side by side; one alone is not copied when it need not be."""
+    if not parts:
+        return None
+    return np.ascontiguousarray(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2))
 
 
 def _seeds(seed: int | ArrayLike, plans: int) -> NDArray[np.uint64]:

@@ -18,7 +18,8 @@ def runner_sample(
     actions: _Floats,
     runner: _Handle,
     tasks: bytes,
-    frames: NDArray[np.uint8] | None,
+    numbers: NDArray[np.float64] | None,
+    images: NDArray[np.uint8] | None,
     seeds: NDArray[np.uint64],
     weights: _Floats | None,
     mode: str,
@@ -27,6 +28,28 @@ def runner_sample(
     temperature: float,
     /,
 ) -> None: ...
+def agent_create(
+    policy: _Handle,
+    task: bytes,
+    weights: _Floats | None,
+    mode: str,
+    sampler: str,
+    steps: int,
+    temperature: float,
+    execute: int,
+    seed: int,
+    episode: int,
+    threads: int,
+    /,
+) -> _Handle: ...
+def agent_observe(agent: _Handle, key: str, numbers: _Floats, /) -> None: ...
+def agent_observe_image(
+    agent: _Handle, key: str, rgb: NDArray[np.uint8], width: int, height: int, /
+) -> None: ...
+def agent_act(action: _Floats, agent: _Handle, /) -> None: ...
+def agent_set_task(agent: _Handle, task: bytes, /) -> None: ...
+def agent_reset(agent: _Handle, episode: int, /) -> None: ...
+def agent_about(agent: _Handle, /) -> dict[str, Any]: ...
 def course_load(folder: bytes | None, /) -> _Handle: ...
 def course_about(course: _Handle, /) -> dict[str, Any]: ...
 def course_expert(plan: _Floats, course: _Handle, track: str, speed: float, /) -> None: ...

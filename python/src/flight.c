@@ -198,7 +198,8 @@ static FacetStatus scene_fill(Scene *scene, const Trip *trip, const FacetCourse 
         .gusts = {.speed = trip->gusts,
                   .time = 1.0,
                   .seed = trip->seed,
-                  .stream = (uint64_t)(task.track * course->opening_count + task.opening)},
+                  .stream = (UINT64_C(15) << 56) + // as race/streams.h has it
+                            (uint64_t)(task.track * course->opening_count + task.opening)},
     };
     return status;
 }

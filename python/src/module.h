@@ -17,6 +17,7 @@
 
 #define HANDLE_POLICY "facet.policy"
 #define HANDLE_RUNNER "facet.runner"
+#define HANDLE_AGENT  "facet.agent"
 #define HANDLE_COURSE "facet.course"
 
 // ---- Errors -------------------------------------------------------------------------------------
@@ -51,6 +52,8 @@ typedef PyObject *ModuleFunction(PyObject *module, PyObject *arguments);
 
 ModuleFunction policy_load, policy_about, policy_task;
 ModuleFunction runner_create, runner_sample;
+ModuleFunction agent_create, agent_observe, agent_observe_image, agent_act, agent_set_task,
+    agent_reset, agent_about;
 ModuleFunction course_load, course_about, course_expert, course_speeds;
 ModuleFunction flight_vehicle, flight_fly;
 

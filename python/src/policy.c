@@ -75,16 +75,28 @@ static PyObject *tasks_of(const FacetFactorSpace *space, const FacetFactorSplit 
 static PyObject *describe(const FacetPolicy *policy)
 {
     const FacetPolicyInfo info = facet_policy_info(policy);
-    return Py_BuildValue("{s:s, s:i, s:i, s:i, s:i, s:d, s:i, s:n, s:O, s:i, s:i}", //
-                         "method", facet_policy_method_name(info.method),           //
-                         "horizon", info.horizon, "dim", info.dim,                  //
-                         "noise_steps", info.noise_steps,                           //
-                         "default_steps", info.default_steps,                       //
-                         "default_temperature", info.default_temperature,           //
-                         "networks", info.networks,                                 //
-                         "parameters", (Py_ssize_t)info.parameters,                 //
-                         "sees", info.sees ? Py_True : Py_False,                    //
-                         "frame_height", info.frame_height, "frame_width", info.frame_width);
+    return Py_BuildValue("{s:s, s:i, s:i, s:i, s:i, s:d, s:i, s:n, s:i, s:i}", //
+                         "method", facet_policy_method_name(info.method),      //
+                         "horizon", info.horizon, "dim", info.dim,             //
+                         "noise_steps", info.noise_steps,                      //
+                         "default_steps", info.default_steps,                  //
+                         "default_temperature", info.default_temperature,      //
+                         "networks", info.networks,                            //
+                         "parameters", (Py_ssize_t)info.parameters,            //
+                         "observe_steps", info.observe_steps, "execute", info.execute);
+}
+
+// {key: shape}, in order
+static PyObject *observations_of(const FacetPolicy *policy)
+{
+    PyObject *keys = PyDict_New();
+    for (int i = 0; keys && i < facet_policy_info(policy).observe_keys; i++) {
+        FacetPolicyKey key = facet_policy_key(policy, i);
+        PyObject *shape = key.dim ? Py_BuildValue("(i)", key.dim)
+                                  : Py_BuildValue("(iii)", key.height, key.width, 3);
+        if (!dict_take(keys, key.name, shape)) Py_CLEAR(keys);
+    }
+    return keys;
 }
 
 // policy_about(policy) -> dict
@@ -99,6 +111,7 @@ PyObject *policy_about(PyObject *module, PyObject *arguments)
     PyObject *about = describe(policy);
     if (about && dict_take(about, "factors", factors_of(policy, false)) &&
         dict_take(about, "known", factors_of(policy, true)) &&
+        dict_take(about, "observations", observations_of(policy)) &&
         dict_take(about, "training", tasks_of(space, facet_policy_training(policy))) &&
         dict_take(about, "held_out", tasks_of(space, facet_policy_held_out(policy))))
         return about;

@@ -65,7 +65,8 @@ typedef struct Wanted {
     PyObject *runner;
     Py_buffer actions; // double [plans][T][D]
     Py_buffer tasks;   // FacetFactorTask [plans]
-    Py_buffer frames;  // uint8 [plans][height][width][3], or absent
+    Py_buffer numbers; // double [plans][observe_steps][observe_dim], or absent
+    Py_buffer images;  // uint8 [plans][observe_steps][observe_images][height][width][3], or absent
     Py_buffer seeds;   // uint64 [plans]
     Py_buffer weights; // double [factors], or absent
     const char *mode, *sampler;
@@ -76,16 +77,17 @@ typedef struct Wanted {
 static bool wanted_parse(Wanted *w, PyObject *arguments)
 {
     *w = (Wanted){0};
-    return PyArg_ParseTuple(arguments, "w*Oy*z*y*z*ssid", &w->actions, &w->runner, &w->tasks,
-                            &w->frames, &w->seeds, &w->weights, &w->mode, &w->sampler, &w->steps,
-                            &w->temperature);
+    return PyArg_ParseTuple(arguments, "w*Oy*z*z*y*z*ssid", &w->actions, &w->runner, &w->tasks,
+                            &w->numbers, &w->images, &w->seeds, &w->weights, &w->mode, &w->sampler,
+                            &w->steps, &w->temperature);
 }
 
 static void wanted_release(Wanted *w)
 {
     PyBuffer_Release(&w->actions);
     PyBuffer_Release(&w->tasks);
-    PyBuffer_Release(&w->frames);
+    PyBuffer_Release(&w->numbers);
+    PyBuffer_Release(&w->images);
     PyBuffer_Release(&w->seeds);
     PyBuffer_Release(&w->weights);
 }
@@ -95,12 +97,16 @@ static bool sizes_fit(const Wanted *w, const FacetPolicy *policy, int plans)
     const FacetPolicyInfo info = facet_policy_info(policy);
     size_t count = (size_t)plans;
     size_t actions = count * (size_t)info.horizon * (size_t)info.dim * sizeof(double);
-    size_t frames = count * (size_t)info.frame_height * (size_t)info.frame_width * 3;
+    size_t observed = count * (size_t)info.observe_steps;
+    size_t numbers = observed * (size_t)info.observe_dim * sizeof(double);
+    size_t images = observed * (size_t)info.observe_images * (size_t)info.frame_height *
+                    (size_t)info.frame_width * 3;
     size_t weights = (size_t)facet_factor_count(facet_policy_space(policy)) * sizeof(double);
     return buffer_has(&w->tasks, count * sizeof(FacetFactorTask), "tasks") &&
            buffer_has(&w->actions, actions, "actions") &&
            buffer_has(&w->seeds, count * sizeof(uint64_t), "seeds") &&
-           (!w->frames.buf || buffer_has(&w->frames, frames, "frames")) &&
+           (!w->numbers.buf || buffer_has(&w->numbers, numbers, "numbers")) &&
+           (!w->images.buf || buffer_has(&w->images, images, "images")) &&
            (!w->weights.buf || buffer_has(&w->weights, weights, "weights"));
 }
 
@@ -126,12 +132,14 @@ static bool sample(const Wanted *w)
     Watch watch;
     how.progress = &watch.progress;
     watch_begin(&watch);
-    status = facet_policy_runner_sample(w->actions.buf, r->runner, w->tasks.buf, w->frames.buf,
-                                        plans, &how, r->pool);
+    const FacetPolicyObserved observed = {.numbers = w->numbers.buf, .frames = w->images.buf};
+    status = facet_policy_runner_sample(w->actions.buf, r->runner, w->tasks.buf, &observed, plans,
+                                        &how, r->pool);
     return watch_end(&watch, &status);
 }
 
-// runner_sample(actions, runner, tasks, frames, seeds, weights, mode, sampler, steps, temperature)
+// runner_sample(actions, runner, tasks, numbers, images, seeds, weights, mode, sampler, steps,
+//               temperature)
 PyObject *runner_sample(PyObject *module, PyObject *arguments)
 {
     (void)module;

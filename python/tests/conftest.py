@@ -28,12 +28,18 @@ def course():
     return facet.Course.load()
 
 
-@pytest.fixture
-def program(tmp_path):
-    """Runs the program and gives the document that it writes with --json."""
+def built_program():
+    """The program's file; a test that needs it is skipped where there is none."""
     file = pathlib.Path(os.environ.get("FACET_PROGRAM", ROOT / "build/facet"))
     if not file.exists():
         pytest.skip(f"{file} is not built")
+    return file
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Runs the program and gives the document that it writes with --json."""
+    file = built_program()
 
     def run(*arguments):
         out = tmp_path / "out.json"

@@ -108,8 +108,8 @@ def test_a_runner_keeps_its_policy():
     del handle
     gc.collect()
     plan = np.empty((1, 32, 4))
-    _runtime.runner_sample(plan, runner, task, None, np.ones(1, np.uint64), None, "composed",
-                           "ddim", 3, 0.0)
+    _runtime.runner_sample(plan, runner, task, None, None, np.ones(1, np.uint64), None,
+                           "composed", "ddim", 3, 0.0)
     assert np.array_equal(plan, facet.load(RACE).sample("race2/wide", steps=3))
 
 
@@ -120,7 +120,8 @@ def test_the_extension_checks_handles_and_sizes(course):
         _runtime.policy_about(course._handle)
     with pytest.raises(ValueError, match="actions: expected 1024 bytes, found 1016"):
         _runtime.runner_sample(np.empty(127), runner, _runtime.policy_task(handle, "race2/wide"),
-                               None, np.ones(1, np.uint64), None, "composed", "ddim", 3, 0.0)
+                               None, None, np.ones(1, np.uint64), None, "composed", "ddim", 3,
+                               0.0)
 
 
 def resident():

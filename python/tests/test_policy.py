@@ -99,17 +99,17 @@ def test_a_policy_that_sees_takes_frames(seeing_policy):
     task = seeing_policy.training[0]
     frames = np.arange(2 * height * width * 3).reshape(2, height, width, 3).astype(np.uint8)
     frames[1] //= 2
-    plans = seeing_policy.sample(task, count=2, steps=STEPS, frames=frames, seed=[1, 1])
+    plans = seeing_policy.sample(task, count=2, steps=STEPS, observation=frames, seed=[1, 1])
     assert plans.shape == (2, seeing_policy.horizon, seeing_policy.dim)
-    one = seeing_policy.sample(task, steps=STEPS, frames=frames[0])
+    one = seeing_policy.sample(task, steps=STEPS, observation=frames[0])
     assert equal(one, plans[:1])
     turned = np.asfortranarray(frames)
-    assert equal(plans, seeing_policy.sample(task, count=2, steps=STEPS, frames=turned))
-    with pytest.raises(facet.Error, match=r"frames: expected the shape .*found \(1, 2, 2, 3\)"):
-        seeing_policy.sample(task, frames=np.zeros((1, 2, 2, 3), np.uint8))
-    with pytest.raises(facet.Error, match="frames: expected uint8, found float64"):
-        seeing_policy.sample(task, frames=np.zeros((height, width, 3)))
-    with pytest.raises(facet.Error, match=r"frames: expected .* a plan, found none"):
+    assert equal(plans, seeing_policy.sample(task, count=2, steps=STEPS, observation=turned))
+    with pytest.raises(facet.Error, match=r"'frame': expected the shape .*found \(1, 2, 2, 3\)"):
+        seeing_policy.sample(task, observation=np.zeros((1, 2, 2, 3), np.uint8))
+    with pytest.raises(facet.Error, match="observation 'frame': expected uint8, found float64"):
+        seeing_policy.sample(task, observation=np.zeros((height, width, 3)))
+    with pytest.raises(facet.Error, match="observation: expected frame, found none"):
         seeing_policy.sample(task)
 
 
@@ -136,7 +136,7 @@ def test_a_policy_that_sees_takes_frames(seeing_policy):
     ({"mode": "other"}, "'other'.*composed, joint"),
     ({"sampler": "other"}, "'other'.*ddim, dpmpp"),
     ({"threads": 257}, "threads: expected 0 to 256, found 257"),
-    ({"frames": np.zeros((4, 4, 3), np.uint8)}, r"frames: expected none, found \(4, 4, 3\)"),
+    ({"observation": np.zeros(4)}, "observation: expected none, found one"),
 ])
 def test_what_is_wrong_gets_one_line(policy, wrong, line):
     with pytest.raises(facet.Error, match=line) as caught:

@@ -3,6 +3,7 @@
 
 #include "bar.h"
 #include "base/text.h"
+#include "places.h"
 #include "team.h"
 
 #include <assert.h>
@@ -14,36 +15,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMON_COUNT = 5, OPTIONS_MAX = 48, NAME_MAX_LENGTH = 40, HELP_WIDTH = 80 };
+enum { COMMON_COUNT = 5, NAME_MAX_LENGTH = 40, HELP_WIDTH = 80 };
 
 CommonOptions common_defaults(void) { return (CommonOptions){.seed = 1}; }
 
-static void common_table(Option out[COMMON_COUNT], CommonOptions *common)
+static void add_common(OptionTable *table, const Usage *usage)
 {
-    out[0] = option_text("json", &common->json, "FILE", "also write the results to FILE as JSON");
-    out[1] = option_uint64("seed", &common->seed, "N", "seed of every random number");
-    out[2] = option_int("threads", &common->threads, "N", 0, 256,
-                        "threads to work with, 0 for one a processor");
-    out[3] = option_flag("quiet", &common->quiet, "show no progress");
-    out[4] = option_text("courses", &common->courses, "DIR",
-                         "folder of the courses, instead of those that ship with Facet");
+    CommonOptions *common = usage->common;
+    Option *out = table->options;
+    int *count = &table->count;
+    if (!usage->no_json) {
+        out[*count] = writes(option_text("json", &common->json, "FILE",
+                                         "also write the results to FILE as "
+                                         "JSON"));
+        out[(*count)++].beside = usage->json_kept;
+    }
+    out[(*count)++] = option_uint64("seed", &common->seed, "N", "seed of every random number");
+    out[(*count)++] = option_int("threads", &common->threads, "N", 0, 256,
+                                 "threads to work with, 0 for one a processor");
+    out[(*count)++] = option_flag("quiet", &common->quiet, "show no progress");
+    if (usage->no_courses) return;
+    out[(*count)++] =
+        reads(option_text("courses", &common->courses, "DIR",
+                          "folder of the courses, instead of those that ship with Facet"));
 }
 
-// Every option of a command: its own, the common ones, and --help.
-typedef struct OptionTable {
-    Option options[OPTIONS_MAX];
-    int count;
-} OptionTable;
-
-static OptionTable table_of(const Usage *usage)
+OptionTable args_table(const Usage *usage)
 {
     assert(usage->option_count + COMMON_COUNT < OPTIONS_MAX && "the option table is large enough");
     OptionTable table = {.count = usage->option_count};
     for (int i = 0; i < usage->option_count; i++) table.options[i] = usage->options[i];
-    if (usage->common) {
-        common_table(&table.options[table.count], usage->common);
-        table.count += COMMON_COUNT - usage->no_courses; // it is the last one
-    }
+    if (usage->common) add_common(&table, usage);
     table.options[table.count++] =
         (Option){.name = "help", .kind = OPTION_FLAG, .help = "show this help and stop"};
     return table;
@@ -72,6 +74,12 @@ static const Option *find_option(const OptionTable *table, const char *name, siz
             return option;
     }
     return NULL;
+}
+
+bool args_given(const OptionTable *table, const char *name)
+{
+    const Option *option = find_option(table, name, strlen(name));
+    return option && table->given[option - table->options];
 }
 
 // A number stands alone in its text: no space before it, nothing after it.
@@ -158,9 +166,19 @@ static FacetStatus read_value(const Option *option, const char *text)
     return status_ok();
 }
 
+// Remembers that an option was given. All but lists and flags are given once.
+static FacetStatus read_once(OptionTable *table, const Option *option, const char *text)
+{
+    bool *given = &table->given[option - table->options];
+    if (*given && option->kind != OPTION_LIST)
+        return status_fail(FACET_BAD_ARGUMENT, "--%s: expected once, found again with '%.60s'",
+                           option->name, text);
+    *given = true;
+    return read_value(option, text);
+}
+
 // Reads the option at argv[*index] and steps over its value.
-static FacetStatus read_option(bool *help, const OptionTable *table, int argc, char **argv,
-                               int *index)
+static FacetStatus read_option(bool *help, OptionTable *table, int argc, char **argv, int *index)
 {
     const char *argument = argv[*index];
     if (strcmp(argument, "-h") == 0) argument = "--help";
@@ -174,14 +192,32 @@ static FacetStatus read_option(bool *help, const OptionTable *table, int argc, c
             return status_fail(FACET_BAD_ARGUMENT, "--%s: takes no value, found '%.60s'",
                                option->name, equals + 1);
         *(option->value.flag ? option->value.flag : help) = true;
+        table->given[option - table->options] = true;
         return status_ok();
     }
-    if (equals) return read_value(option, equals + 1);
+    if (equals) return read_once(table, option, equals + 1);
     if (*index + 1 >= argc || strncmp(argv[*index + 1], "--", 2) == 0)
         return status_fail(FACET_BAD_ARGUMENT, "--%s: expected %s after it, found %s%s%s",
                            option->name, option->placeholder, *index + 1 < argc ? "'" : "nothing",
                            *index + 1 < argc ? argv[*index + 1] : "", *index + 1 < argc ? "'" : "");
-    return read_value(option, argv[++*index]);
+    return read_once(table, option, argv[++*index]);
+}
+
+// An option that another one makes meaningless is a mistake, not a word to pass over.
+static FacetStatus check_company(const OptionTable *table)
+{
+    for (int i = 0; i < table->count; i++) {
+        const Option *option = &table->options[i];
+        if (!table->given[i]) continue;
+        if (option->with && !args_given(table, option->with))
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "--%s: expected --%s beside it, without which it means nothing",
+                               option->name, option->with);
+        if (option->without && args_given(table, option->without))
+            return status_fail(FACET_BAD_ARGUMENT, "expected --%s or --%s, found both",
+                               option->without, option->name);
+    }
+    return status_ok();
 }
 
 static FacetStatus read_operand(const Usage *usage, const char *argument)
@@ -195,28 +231,28 @@ static FacetStatus read_operand(const Usage *usage, const char *argument)
     return list_add(usage->operands, "", usage->operand_name, argument);
 }
 
-FacetStatus args_read(bool *help, const Usage *usage, int argc, char **argv)
+FacetStatus args_read(OptionTable *table, bool *help, const Usage *usage, int argc, char **argv)
 {
     *help = false;
+    *table = args_table(usage);
     // --help is answered even beside a mistake.
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) *help = true;
     if (*help) return status_ok();
 
-    OptionTable table = table_of(usage);
     bool only_operands = false;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && strcmp(argv[i], "--") == 0)
             only_operands = true;
         else if (!only_operands && argv[i][0] == '-' && argv[i][1])
-            TRY(read_option(help, &table, argc, argv, &i));
+            TRY(read_option(help, table, argc, argv, &i));
         else
             TRY(read_operand(usage, argv[i]));
     }
     if (usage->operands && usage->operands->count < usage->operand_min)
         return status_fail(FACET_BAD_ARGUMENT, "expected at least %d %s, found %d",
                            usage->operand_min, usage->operand_name, usage->operands->count);
-    return status_ok();
+    return check_company(table);
 }
 
 // ---- Help -----------------------------------------------------------------------------------
@@ -297,7 +333,7 @@ void args_help(const Usage *usage)
     printf("\n\n");
     print_wrapped(usage->description, 0, 0);
 
-    OptionTable table = table_of(usage);
+    OptionTable table = args_table(usage);
     int column = 0;
     for (int i = 0; i < table.count; i++) {
         char form[64];
@@ -321,6 +357,10 @@ void args_help(const Usage *usage)
 int command_failed(const char *command, FacetStatus status)
 {
     bar_close();
+    // Work that keeps something says how to go on; other work begins anew.
+    if (status.code == FACET_INTERRUPTED && strcmp(status.text, "interrupted") == 0)
+        status = status_fail(FACET_INTERRUPTED,
+                             "interrupted: nothing was written, the same command begins anew");
     team_failed(command, status);
     return EXIT_FAILED;
 }
@@ -329,7 +369,7 @@ int command_failed(const char *command, FacetStatus status)
 int command_misused(const char *command, FacetStatus status)
 {
     if (team_leads()) fprintf(stderr, "facet %s: %s\n", command, status.text);
-    return EXIT_USAGE;
+    return status.code == FACET_NO_MEMORY ? EXIT_FAILED : EXIT_USAGE; // that is no user's mistake
 }
 
 // Options that do not change what is computed.
@@ -364,16 +404,29 @@ void command_text(char *out, size_t size, int argc, char **argv)
     }
 }
 
+// What the command line names is compared by all ranks; the one that writes tries the outputs.
+static bool check_places(int *exit_code, const OptionTable *table, const Usage *usage)
+{
+    FacetStatus status = places_compare(table, usage);
+    if (!status.ok) *exit_code = command_misused(usage->command, status);
+    if (!status.ok) return false;
+    status = ranks_agree(team_ranks(), team_writes() ? places_try(table) : status_ok());
+    if (!status.ok) *exit_code = command_failed(usage->command, status);
+    return status.ok;
+}
+
 bool args_parse(int *exit_code, const Usage *usage, int argc, char **argv)
 {
     bool help;
-    FacetStatus status = args_read(&help, usage, argc, argv);
+    OptionTable table;
+    FacetStatus status = args_read(&table, &help, usage, argc, argv);
     if (help) {
         args_help(usage);
         *exit_code = EXIT_DONE;
         return false;
     }
     if (!status.ok) *exit_code = command_misused(usage->command, status);
+    if (!status.ok || !check_places(exit_code, &table, usage)) return false;
     if (usage->common && !team_writes()) usage->common->json = NULL;
-    return status.ok;
+    return true;
 }

@@ -18,8 +18,12 @@
 //     int exit_code;
 //     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
 //
-// Values are written --name VALUE or --name=VALUE; "--" ends the options. An option given twice
-// takes its last value, unless it is a list.
+// Values are written --name VALUE or --name=VALUE; "--" ends the options. Nothing that is given is
+// ignored: a value given twice is refused, unless it is a list, and so is an option that means
+// nothing beside another one or without it (`with`, `without`).
+//
+// The table also says which files a command reads and which it writes (`reads`, `writes`): one
+// place compares them and tries the outputs before any work begins (places.h).
 #ifndef FACET_CLI_ARGS_H
 #define FACET_CLI_ARGS_H
 
@@ -48,6 +52,13 @@ typedef enum OptionKind {
     OPTION_UINT64,
 } OptionKind;
 
+typedef enum OptionPlace {
+    PLACE_NONE,
+    PLACE_READ,  // a file, or a folder of them
+    PLACE_WRITE, // a file, a device or a pipe
+    PLACE_KEEP,  // a file alone: what is written to it is read again
+} OptionPlace;
+
 typedef struct Option {
     const char *name; // without the dashes
     OptionKind kind;
@@ -62,6 +73,11 @@ typedef struct Option {
         uint64_t *natural;
     } value;         // where it goes; holds the default before parsing
     double min, max; // of int and double
+
+    const char *with, *without; // another option that it needs beside it, or must not have
+    OptionPlace place;
+    const char *beside; // endings of other files that are written beside it: ".csv .ckpt"
+    bool new_folder;    // the folder of an output is made when it is not there
 } Option;
 
 // ---- Rows of the table ----------------------------------------------------------------------
@@ -128,6 +144,44 @@ static inline Option option_uint64(const char *name, uint64_t *value, const char
                     .value.natural = value};
 }
 
+// What else a row may say, around any of the above.
+static inline Option with(Option option, const char *other)
+{
+    option.with = other;
+    return option;
+}
+
+static inline Option without(Option option, const char *other)
+{
+    option.without = other;
+    return option;
+}
+
+static inline Option reads(Option option)
+{
+    option.place = PLACE_READ;
+    return option;
+}
+
+static inline Option writes(Option option)
+{
+    option.place = PLACE_WRITE;
+    return option;
+}
+
+static inline Option keeps(Option option, const char *beside)
+{
+    option.place = PLACE_KEEP;
+    option.beside = beside;
+    return option;
+}
+
+static inline Option in_new_folder(Option option)
+{
+    option.new_folder = true;
+    return option;
+}
+
 // ---- A command's command line ---------------------------------------------------------------
 
 // What every command that computes something accepts.
@@ -149,19 +203,36 @@ typedef struct Usage {
     int option_count;
     CommonOptions *common; // NULL when the command has none of the common options
     bool no_courses;       // leaves --courses out of them
+    bool no_json;          // and --json
+    const char *json_kept; // ending of a file beside that of --json: ".state"
 
     // Positional arguments. Without `operands` there are none, and one given is refused.
     TextList *operands;
     const char *operand_name; // "FILE"
     int operand_min, operand_max;
+    bool operands_read; // they are files
 } Usage;
+
+// Every option of a command: its own, the common ones, and --help.
+enum { OPTIONS_MAX = 48 };
+
+typedef struct OptionTable {
+    Option options[OPTIONS_MAX];
+    bool given[OPTIONS_MAX];
+    int count;
+} OptionTable;
 
 // Reads the arguments that follow the command's name (argv[0]). Returns true when the command
 // should go on. Otherwise --help was shown or a mistake named, and the command returns *exit_code.
 bool args_parse(int *exit_code, const Usage *usage, int argc, char **argv);
 
-// The same without printing: a mistake is the status, and *help is set when --help is there.
-FacetStatus args_read(bool *help, const Usage *usage, int argc, char **argv);
+// The same without printing and without a look at files: a mistake is the status, and *help is set
+// when --help is there.
+FacetStatus args_read(OptionTable *table, bool *help, const Usage *usage, int argc, char **argv);
+
+// The table before anything is read, and whether an option is on the command line.
+OptionTable args_table(const Usage *usage);
+bool args_given(const OptionTable *table, const char *name);
 
 // What --help prints.
 void args_help(const Usage *usage);
@@ -171,8 +242,12 @@ void args_help(const Usage *usage);
 int command_failed(const char *command, FacetStatus status);
 int command_misused(const char *command, FacetStatus status);
 
+// What --mode takes, for help (facet_policy_mode_parse).
+#define MODE_NAMES "composed, joint, product, convex or interpolate"
+
 // The command line that gives the same results, "facet eval --seeds 5": without the options that
-// change none, such as --threads and --json.
+// change none, such as --threads and --json. Results keep it whole in COMMAND_TEXT bytes.
+enum { COMMAND_TEXT = 1 << 14 };
 void command_text(char *out, size_t size, int argc, char **argv);
 
 #endif

@@ -2,11 +2,14 @@
 #include "bar.h"
 #include "base/file.h"
 #include "base/progress.h"
+#include "certify_budget.h"
+#include "certify_data.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "json_certify.h"
 #include "paper/paper.h"
 #include "pilot.h"
+#include "places.h"
 #include "report/tables.h"
 #include "show_race.h"
 #include "team.h"
@@ -15,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DIAGNOSTIC_SAMPLES = 2000, GUST_FLIGHTS = 20 };
 
@@ -23,12 +25,14 @@ typedef struct CertifyCommand {
     CommonOptions common;
     StudyOptions study;
     TextList tasks;
-    const char *policy;
+    const char *policy, *data;
+    const char *leave_one_out; // results of that study; NULL for those that ship
     int steps, seeds;
-    bool sweep;
+    bool sweep, budget;
     double gusts, slowest;
+    bool raw;
     PassageOptions passage;
-    char command[1024];
+    char command[COMMAND_TEXT];
 } CertifyCommand;
 
 // The paper's numbers of steps, up to the noise levels that the policy has.
@@ -56,6 +60,9 @@ static FacetStatus measure_interaction(Certification *all, const CertifyCommand 
     if (status.ok)
         status = exact_plans(all->exact, &all->exact_count, all->race, all->policy, command->steps,
                              command->common.seed, interrupt_progress());
+    if (status.ok)
+        status = budget_measure(&all->budget, all->race, all->policy, command->steps,
+                                command->common.seed, interrupt_progress());
     if (status.code == FACET_INTERRUPTED) return status;
     // A policy may know too little of the course for it; the rest of the certificate stands.
     if (!status.ok)
@@ -111,26 +118,41 @@ static FacetStatus measure_rest(Certification *all, const CertifyCommand *comman
                : status_fail(FACET_INTERRUPTED, "interrupted");
 }
 
+// The bound for a new pair is that of the study named, or of the one that ships, which is of the
+// course and the vehicle that ship.
+static FacetStatus find_new_pair(Certification *all, const CertifyCommand *command)
+{
+    char folder[FILE_PATH_MAX], file[FILE_PATH_MAX];
+    if (command->leave_one_out)
+        return new_pair_read(&all->new_pair, command->leave_one_out, all->policy);
+    if (study_is_own(&command->common, &command->study) || !file_shipped(folder, "results").ok)
+        return status_ok();
+    snprintf(file, sizeof file, "%.900s/leave-one-out.json", folder);
+    return file_exists(file) ? new_pair_read(&all->new_pair, file, all->policy) : status_ok();
+}
+
 static void show(const Certification *all, Json *document)
 {
     printf("N = %d, seed %llu, gusts of %g m/s\n\n", all->options.steps,
            (unsigned long long)all->options.seed, all->options.gusts);
     print_document(stdout, all->race, INPUT_CERTIFY, document);
+    new_pair_print(&all->new_pair);
     if (all->no_interaction[0]) printf("\nExact interaction left out: %s\n", all->no_interaction);
 }
 
 static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
-    char name[24], study[2 * FILE_PATH_MAX], state[STUDY_STATE_SIZE];
+    char name[24], study[2 * FILE_PATH_MAX];
     certify_study_policy_name(name, policy);
     snprintf(study, sizeof study,
-             "policy %s, seed %llu, gusts %g, slowest %g, preset %s, quad %s, courses %s", name,
-             (unsigned long long)command->common.seed, command->gusts, command->slowest,
-             command->study.preset, command->study.quad ? command->study.quad : "default",
+             "policy %s, seed %llu, gusts %g, slowest %g, %s plans, preset %s, quad %s, courses %s",
+             name, (unsigned long long)command->common.seed, command->gusts, command->slowest,
+             command->raw ? "raw" : "repaired", command->study.preset,
+             command->study.quad ? command->study.quad : "default",
              command->common.courses ? command->common.courses : "shipped");
-    bool keeps;
-    TRY(study_state(&keeps, state, &command->common));
+    StudyState state;
+    TRY(study_state_open(&state, &command->common));
     Certification all = {.race = race,
                          .policy = policy,
                          .policy_file = command->policy,
@@ -142,22 +164,27 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                                      .seeds = command->seeds,
                                      .gusts = command->gusts,
                                      .slowest = command->slowest,
+                                     .repair = !command->raw,
                                      .gust_flights = GUST_FLIGHTS,
-                                     .state = keeps ? state : NULL,
+                                     .state = state.keeps ? state.path : NULL,
                                      .ranks = team_ranks(),
                                      .study = study}};
     if (command->sweep) choose_sweep(&all.options, policy);
-    FacetStatus status =
-        certify_study(&all.study, race, policy, &all.options, bar_open(command->common.quiet));
+    FacetStatus status = find_new_pair(&all, command);
+    status = ranks_agree(team_ranks(), status);
+    if (status.ok)
+        status =
+            certify_study(&all.study, race, policy, &all.options, bar_open(command->common.quiet));
     if (status.ok && team_leads()) status = measure_rest(&all, command);
     if (status.ok && team_leads()) {
         Json *document = json_from_certification(&all);
         show(&all, document);
         status = json_finish(document, &command->common);
-        if (status.ok && keeps) unlink(state);
     }
+    study_state_close(&state, status.ok);
     certify_study_free(&all.study);
     exact_products_free(&all.products);
+    budget_free(&all.budget);
     free(all.exact);
     free(all.passage);
     return status;
@@ -188,6 +215,19 @@ static FacetStatus check(const FacetPolicy *policy, const CertifyCommand *comman
     return status_ok();
 }
 
+static int run_budget(const Usage *usage, const CertifyCommand *command)
+{
+    FacetRace *race = NULL;
+    interrupt_watch();
+    FacetStatus status = ranks_agree(team_ranks(), team_refuse());
+    if (status.ok) status = study_open(&race, &command->common, &command->study);
+    if (status.ok)
+        status = certify_budget_run(race, command->policy, command->steps, command->command,
+                                    &command->common);
+    study_close(race);
+    return status.ok ? EXIT_DONE : command_failed(usage->command, status);
+}
+
 int cmd_certify(int argc, char **argv)
 {
     CertifyCommand command = {.common = common_defaults(),
@@ -199,23 +239,43 @@ int cmd_certify(int argc, char **argv)
                               .passage = passage_defaults()};
     command.passage.samples = 0;
     const Option options[] = {
-        option_text("policy", &command.policy, "POLICY",
-                    "certify this policy (default: the one that ships with Facet)"),
-        option_list("task", &command.tasks, "TRACK/SIZE",
-                    "only this task; without it all feasible ones"),
+        reads(option_text("policy", &command.policy, "POLICY",
+                          "certify this policy (default: the one that ships with Facet)")),
+        reads(option_text("data", &command.data, "FILE",
+                          "only see whether composition works on these demonstrations, without a "
+                          "course")),
+        without(option_flag("budget", &command.budget,
+                            "only the budget of Theorem 2, of the shipped policies with our loss "
+                            "and the paper's, or of --policy"),
+                "data"),
+        without(option_list("task", &command.tasks, "TRACK/SIZE",
+                            "only this task; without it all feasible ones"),
+                "budget"),
         option_int("steps", &command.steps, "N", 1, 1000, "denoising steps of a plan"),
-        option_int("seeds", &command.seeds, "N", 1, 1000,
-                   "certify the plans of this many seeds, from --seed on"),
-        option_flag("sweep", &command.sweep,
-                    "also certify with 10, 20, 30, 50 and 100 denoising steps"),
-        option_double("slowest", &command.slowest, "PACE", 0.0, 1.0,
-                      "share of its speed down to which an uncertified plan is tried"),
-        option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
-                      "standard deviation of the wind that flights are certified in"),
-        option_int("samples", &command.passage.samples, "N", 0, 1000000,
-                   "also fly N rollouts a task and bound the probability of passage"),
-        option_double("confidence", &command.passage.confidence, "C", -INFINITY, INFINITY,
-                      "of that bound, between 0 and 1"),
+        without(option_int("seeds", &command.seeds, "N", 1, 1000,
+                           "certify the plans of this many seeds, from --seed on"),
+                "budget"),
+        without(option_flag("sweep", &command.sweep,
+                            "also certify with 10, 20, 30, 50 and 100 denoising steps"),
+                "budget"),
+        without(option_double("slowest", &command.slowest, "PACE", 0.0, 1.0,
+                              "share of its speed down to which an uncertified plan is tried"),
+                "budget"),
+        without(option_flag("raw", &command.raw, "slow the plans without repairing them first"),
+                "budget"),
+        without(option_double("gusts", &command.gusts, "M/S", 0.0, 20.0,
+                              "standard deviation of the wind that flights are certified in"),
+                "budget"),
+        without(option_int("samples", &command.passage.samples, "N", 0, 1000000,
+                           "also fly N rollouts a task and bound the probability of passage"),
+                "budget"),
+        with(option_double("confidence", &command.passage.confidence, "C", -INFINITY, INFINITY,
+                           "of that bound, between 0 and 1"),
+             "samples"),
+        without(reads(option_text("leave-one-out", &command.leave_one_out, "FILE",
+                                  "of facet study leave-one-out --json, for the bound on a new "
+                                  "pair (default: the results that ship with Facet)")),
+                "budget"),
         STUDY_OPTIONS(command.study),
     };
     const Usage usage = {
@@ -223,12 +283,17 @@ int cmd_certify(int argc, char **argv)
         .description =
             "Bounds how far an error of the composed score can move a policy's plans, and the "
             "flights along them at every gate, and prints the paper's tables with ours beside "
-            "them. With --json FILE, a study that was stopped goes on from FILE.state.",
+            "them. A gate is certified only where an attack with errors that the bound allows, "
+            "through the real chain and flight, finds nothing beyond it. With --json FILE, a study "
+            "that was stopped goes on from FILE.state.",
         .example = "facet certify --task race3/standard\n"
-                   "facet certify --seeds 10 --sweep --json certificate.json",
+                   "facet certify --seeds 10 --sweep --json certificate.json\n"
+                   "facet certify --budget --json budget.json\n"
+                   "facet certify --policy robot.safetensors --data robot.h5",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &command.common,
+        .json_kept = ".state",
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
@@ -237,6 +302,7 @@ int cmd_certify(int argc, char **argv)
     if (passage.samples == 0) passage.samples = 1; // none is fine here: it leaves them out
     FacetStatus status = passage_check(&passage);
     if (!status.ok) return command_misused(usage.command, status);
+    if (command.budget) return run_budget(&usage, &command);
     char shipped[FILE_PATH_MAX];
     if (!command.policy) {
         if (!shipped_policy(shipped))
@@ -245,10 +311,20 @@ int cmd_certify(int argc, char **argv)
                                                "expected --policy POLICY: no policy ships with "
                                                "this Facet"));
         command.policy = shipped;
+        status = places_apart(&usage, shipped);
+        if (!status.ok) return command_misused(usage.command, status);
     }
     interrupt_watch();
     FacetPolicy *policy = NULL;
     FacetRace *race = NULL;
+    if (command.data) {
+        status = facet_policy_load(&policy, command.policy);
+        if (status.ok)
+            status = certify_data_run(policy, command.policy, command.data, command.command,
+                                      &command.common);
+        facet_policy_destroy(policy);
+        return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+    }
     status = ranks_same_file(team_ranks(), command.policy);
     if (status.ok) status = facet_policy_load(&policy, command.policy);
     if (status.ok) status = check(policy, &command);

@@ -30,7 +30,7 @@ int cmd_demos(int argc, char **argv)
     FacetDemoOptions demos = facet_demo_defaults();
     const char *out = NULL;
     const Option options[] = {
-        option_text("out", &out, "FILE", "the HDF5 file to write"),
+        keeps(option_text("out", &out, "FILE", "the HDF5 file to write"), NULL),
         option_int("rollouts", &demos.rollouts, "N", 1, 100000, "demonstrations a feasible task"),
         option_double("start-spread", &demos.start_spread, "M", 0.0, 2.0,
                       "standard deviation of the start's offset on each axis"),
@@ -59,8 +59,7 @@ int cmd_demos(int argc, char **argv)
     interrupt_watch();
 
     FacetRace *race = NULL;
-    FacetStatus status = atomic_check(out);
-    if (status.ok) status = study_open(&race, &common, &study);
+    FacetStatus status = study_open(&race, &common, &study);
     if (status.code == FACET_INTERRUPTED)
         status = status_fail(FACET_INTERRUPTED, "%s: interrupted, not written", out);
     if (!status.ok) return command_failed(usage.command, status);

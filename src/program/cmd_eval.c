@@ -2,10 +2,12 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "hold_out.h"
 #include "interrupt.h"
 #include "json_eval.h"
 #include "paper/paper.h"
 #include "pilot.h"
+#include "places.h"
 #include "ranks/watch.h"
 #include "report/tables.h"
 #include "show_race.h"
@@ -22,9 +24,10 @@ typedef struct EvalOptions {
     TextList files; // policies; none takes those that ship with Facet
     int steps, seeds;
     double temperature; // 0 for each policy's own
-    bool no_sweep;
-    bool step_study;    // in place of the paper's tables
-    char command[1024]; // for the record
+    bool no_sweep, no_plans;
+    TextList hold_out;          // counted as held out instead of what a policy left out
+    bool step_study;            // in place of the paper's tables
+    char command[COMMAND_TEXT]; // for the record
 } EvalOptions;
 
 // The rows of the comparison, with their keys in the JSON. The paper's order.
@@ -61,6 +64,7 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
         if (!policy) continue;
         EvalRow *row = &evaluation->rows[evaluation->row_count];
         row->key = rows[i].key;
+        row->policy = policy;
         const FacetPolicySampling sampling = {.mode = rows[i].mode,
                                               .steps = options->steps,
                                               .temperature = options->temperature,
@@ -126,13 +130,56 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
     return status;
 }
 
+// The oracle was trained on all tasks, to show what that gives on those that the others held out:
+// beside them it is counted on theirs.
+static void count_oracle(Evaluation *evaluation)
+{
+    for (int i = 0; i < evaluation->row_count; i++) {
+        EvalRun *oracle = &evaluation->rows[i].run;
+        if (strcmp(evaluation->rows[i].key, "oracle") != 0) continue;
+        for (int k = 0; k < evaluation->row_count; k++)
+            for (int r = 0; r < oracle->seeds * oracle->tasks; r++)
+                oracle->results[r].held_out |=
+                    eval_result(&evaluation->rows[k].run, 0, r % oracle->tasks)->held_out;
+    }
+}
+
+// Counts these tasks as held out, and no other, whatever the policies were trained on.
+static FacetStatus count_asked(Evaluation *evaluation, const FacetRace *race,
+                               const EvalOptions *options)
+{
+    HoldOut asked;
+    if (options->hold_out.count == 0) return status_ok();
+    TRY(hold_out_expand(&asked, &options->hold_out, options->common.courses));
+    FacetStatus status = status_ok();
+    for (int i = 0; i < evaluation->row_count; i++) {
+        EvalRun *run = &evaluation->rows[i].run;
+        for (int r = 0; r < run->seeds * run->tasks; r++) run->results[r].held_out = false;
+    }
+    for (int h = 0; status.ok && h < asked.count; h++) {
+        FacetCourseTask task;
+        status = facet_course_find_task(&task, race->course, asked.tasks[h]);
+        for (int i = 0; status.ok && i < evaluation->row_count; i++) {
+            EvalRun *run = &evaluation->rows[i].run;
+            for (int r = 0; r < run->seeds * run->tasks; r++)
+                run->results[r].held_out |= run->results[r].task.track == task.track &&
+                                            run->results[r].task.opening == task.opening;
+        }
+    }
+    hold_out_free(&asked);
+    return status;
+}
+
 static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const EvalOptions *options)
 {
     Evaluation *evaluation = calloc(1, sizeof *evaluation);
     if (!evaluation) return status_fail(FACET_NO_MEMORY, "out of memory for the evaluation");
     evaluation->steps = options->steps;
+    evaluation->no_plans = options->no_plans;
     FacetStatus status = fly_rows(evaluation, race, set, options);
     if (status.ok) status = fly_sweep(evaluation, race, set, options);
+    if (status.ok) count_oracle(evaluation);
+    if (status.ok) status = count_asked(evaluation, race, options);
     if (status.ok) {
         Json *document = json_from_evaluation(race, evaluation);
         json_set_origin(document, options->command, options->common.seed);
@@ -162,11 +209,19 @@ int cmd_eval(int argc, char **argv)
     EvalOptions eval = {
         .common = common_defaults(), .study = {.preset = "race"}, .steps = PAPER_STEPS, .seeds = 5};
     const Option options[] = {
-        option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
+        without(option_int("steps", &eval.steps, "N", 1, 1000, "denoising steps of a plan"),
+                "step-study"),
         option_double("temperature", &eval.temperature, "X", 0.0, 10.0,
                       "scale of the starting noise, 0 for the policy's own"),
         option_int("seeds", &eval.seeds, "N", 1, 1000, "plans a task and method"),
-        option_flag("no-sweep", &eval.no_sweep, "leave out the sweep over denoising steps"),
+        without(option_flag("no-sweep", &eval.no_sweep, "leave out the sweep over denoising steps"),
+                "step-study"),
+        without(option_flag("no-plans", &eval.no_plans, "leave the plans out of the JSON file"),
+                "step-study"),
+        without(option_list("hold-out", &eval.hold_out, "TASK",
+                            "count these tasks as held out instead of each policy's own, as "
+                            "race1/wide; or course for all that the course lists"),
+                "step-study"),
         option_flag("step-study", &eval.step_study,
                     "in place of the tables: 1 to 50 steps, both losses, samplers and modes"),
         STUDY_OPTIONS(eval.study),
@@ -183,14 +238,21 @@ int cmd_eval(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &eval.common,
+        .json_kept = ".state",
         .operands = &eval.files,
         .operand_name = "POLICY",
         .operand_max = POLICIES_MAX,
+        .operands_read = true,
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
 
     command_text(eval.command, sizeof eval.command, argc, argv);
+    char models[FILE_PATH_MAX];
+    FacetStatus apart = eval.files.count == 0 && file_shipped(models, "models").ok
+                            ? places_apart(&usage, models)
+                            : status_ok();
+    if (!apart.ok) return command_misused(usage.command, apart);
     interrupt_watch();
     PolicySet set = {0};
     FacetRace *race = NULL;

@@ -21,8 +21,8 @@ int cmd_export(int argc, char **argv)
 {
     const char *policy = NULL, *onnx = NULL, *network = NULL;
     const Option options[] = {
-        option_text("policy", &policy, "POLICY", "safetensors file of the policy"),
-        option_text("onnx", &onnx, "FILE", "ONNX file to write"),
+        reads(option_text("policy", &policy, "POLICY", "safetensors file of the policy")),
+        writes(option_text("onnx", &onnx, "FILE", "ONNX file to write")),
         option_text("network", &network, "NAME",
                     "which network of a knet policy, as null or track=race1; or the encoder of a "
                     "policy that sees"),

@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "json_verify.h"
 #include "pilot.h"
+#include "places.h"
 #include "report/tables.h"
 #include "show_race.h"
 
@@ -21,7 +22,8 @@ typedef struct FlyOptions {
     int samples; // flights a task
     bool verify;
     FacetVerifyOptions verification;
-    char command[1024]; // for the record
+    VerdictOptions verdict;
+    char command[COMMAND_TEXT]; // for the record
 } FlyOptions;
 
 // Flies the plans of every seed: results [seeds][tasks].
@@ -63,6 +65,32 @@ static FacetStatus fly_raw(const FacetRace *race, const FacetPlanner *planner,
     return status;
 }
 
+// With --samples, how surely the verified plans pass.
+static FacetStatus fly_verdicts(VerifiedFlights *flights, const FacetRace *race,
+                                const FacetCourseTask *tasks, const FlyOptions *options)
+{
+    if (options->samples < 2) return status_ok();
+    size_t room = (size_t)flights->count + 1;
+    const FacetKeypoint **plans = calloc(2 * room, sizeof *plans);
+    flights->verdicts = calloc(room, sizeof *flights->verdicts);
+    flights->verdict_options = options->verdict;
+    flights->verdict_options.samples = options->samples;
+    flights->verdict_options.seed = options->common.seed;
+    if (options->gusts > 0.0) flights->verdict_options.gusts = options->gusts;
+    FacetStatus status = plans && flights->verdicts
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for the verdicts");
+    for (int i = 0; i < flights->count && status.ok; i++) {
+        plans[i] = flights->raw[i].plan;
+        plans[room + (size_t)i] = flights->reports[i].plan;
+    }
+    if (status.ok)
+        status = verdicts_fly(flights->verdicts, race, tasks, plans, plans + room, flights->count,
+                              &flights->verdict_options, bar_open(options->common.quiet));
+    free(plans);
+    return status;
+}
+
 // The same with every plan verified, and the raw one flown beside it.
 static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *planner,
                                 const FacetCourseTask *tasks, int count, const FlyOptions *options)
@@ -81,6 +109,7 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
         status = facet_race_fly_verified(flights.raw, flights.verified, flights.reports, race,
                                          planner, &flights.options, tasks, count, common->seed,
                                          options->gusts, bar_open(common->quiet));
+    if (status.ok) status = fly_verdicts(&flights, race, tasks, options);
     if (status.ok) {
         Json *document = json_from_verified(race, &flights);
         json_set_origin(document, options->command, common->seed);
@@ -90,6 +119,7 @@ static FacetStatus fly_verified(const FacetRace *race, const FacetPlanner *plann
     free(flights.raw);
     free(flights.verified);
     free(flights.reports);
+    free(flights.verdicts);
     return status;
 }
 
@@ -98,10 +128,11 @@ static FacetStatus plan_and_fly(const FacetRace *race, const FacetPolicy *policy
                                 const FlyOptions *options)
 {
     Pilot pilot;
-    for (int k = 0; k < options->samples; k++) seeds[k] = options->common.seed + (uint64_t)k;
+    int plans = options->verify ? 1 : options->samples; // with --verify, samples fly one plan
+    for (int k = 0; k < plans; k++) seeds[k] = options->common.seed + (uint64_t)k;
     const FacetProgress *progress =
-        options->samples > 1 ? bar_open(options->common.quiet) : interrupt_progress();
-    TRY(pilot_open_seeds(&pilot, policy, race, &options->how, tasks, count, seeds, options->samples,
+        plans > 1 ? bar_open(options->common.quiet) : interrupt_progress();
+    TRY(pilot_open_seeds(&pilot, policy, race, &options->how, tasks, count, seeds, plans,
                          progress));
     FacetStatus status = options->verify
                              ? fly_verified(race, &pilot.planner, tasks, count, options)
@@ -150,29 +181,49 @@ int cmd_fly(int argc, char **argv)
                               .mode = "composed",
                               .sampler = "ddim",
                               .samples = 1,
-                              .verification = facet_verify_defaults()};
+                              .verification = facet_verify_defaults(),
+                              .verdict = verdict_defaults()};
     const Option options[] = {
         option_flag("expert", &fly_options.expert, "fly the expert's own command"),
-        option_text("policy", &fly_options.policy, "POLICY",
-                    "fly a trained policy (default: the one that ships with Facet)"),
-        option_text("mode", &fly_options.mode, "NAME", "of the policy: composed or joint"),
-        option_int("steps", &fly_options.how.steps, "N", 0, 1000,
-                   "denoising steps, 0 for the policy's own number"),
-        option_double("temperature", &fly_options.how.temperature, "X", 0.0, 10.0,
-                      "scale of the starting noise, 0 for the policy's own"),
-        option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
+        without(reads(option_text("policy", &fly_options.policy, "POLICY",
+                                  "fly a trained policy (default: the one that ships with Facet)")),
+                "expert"),
+        without(option_text("mode", &fly_options.mode, "NAME", "of the policy: " MODE_NAMES),
+                "expert"),
+        without(option_int("steps", &fly_options.how.steps, "N", 0, 1000,
+                           "denoising steps, 0 for the policy's own number"),
+                "expert"),
+        without(option_double("temperature", &fly_options.how.temperature, "X", 0.0, 10.0,
+                              "scale of the starting noise, 0 for the policy's own"),
+                "expert"),
+        without(
+            option_text("sampler", &fly_options.sampler, "NAME", "of the policy: ddim or dpmpp"),
+            "expert"),
         option_list("task", &fly_options.tasks, "TRACK/SIZE",
                     "only this task; without it all feasible ones"),
         option_int("samples", &fly_options.samples, "N", 1, 100000,
-                   "flights a task, with plans and gusts of the seeds from --seed on"),
+                   "flights a task, with plans and gusts of the seeds from --seed on; with "
+                   "--verify, of the verified plan in gusts from spread starts, for a verdict"),
+        with(option_double("confidence", &fly_options.verdict.confidence, "C", 0.5, 0.999999,
+                           "of --verify --samples: of the bounds of all tasks at once"),
+             "verify"),
+        with(option_double("least", &fly_options.verdict.least, "P", 0.01, 0.999999,
+                           "of --verify --samples: probability of all gates that a go needs"),
+             "verify"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind on each axis"),
         option_flag("verify", &fly_options.verify,
-                    "simulate each plan and slow it where it would miss, before it is flown"),
-        option_int("tries", &fly_options.verification.tries, "N", 1, 1000,
-                   "of --verify: plans to look at where slowing does not cure"),
-        option_double("margin", &fly_options.verification.margin, "SHARE", 0.0, 0.99,
-                      "of the half-width that a verified crossing keeps free in still air"),
+                    "simulate each plan and repair it where it would miss, before it is flown"),
+        with(option_flag("slow-only", &fly_options.verification.slow_only,
+                         "of --verify: leave the path as it is, slow it, and look at still air "
+                         "alone"),
+             "verify"),
+        with(option_int("tries", &fly_options.verification.tries, "N", 1, 1000,
+                        "of --verify: plans to look at where nothing cures the first"),
+             "verify"),
+        with(option_double("margin", &fly_options.verification.margin, "SHARE", 0.0, 0.99,
+                           "of the half-width that a verified crossing keeps free in still air"),
+             "verify"),
         STUDY_OPTIONS(fly_options.study),
     };
     const Usage usage = {
@@ -180,28 +231,22 @@ int cmd_fly(int argc, char **argv)
         .description = "Flies tasks closed loop at 600 Hz and shows, for each, the gates passed, "
                        "the worst miss beside the half-width, the plan's speed beside the "
                        "reference, and the mean distance from the expert's path. With --verify "
-                       "every plan is simulated in still air first and slowed around each gate "
-                       "that it would cross too far out, with the path unchanged; where that "
-                       "does not help, the plans of the next seeds are tried. The raw plan's "
-                       "flight is shown beside it.",
+                       "every plan is simulated first, in still air and in gusts from spread "
+                       "starts. Where it would miss, its path is changed as little as centres the "
+                       "crossing, and where that is not enough it is slowed; where that does not "
+                       "help, the plans of the next seeds are tried. This knows the course and "
+                       "the simulator, which the policy is not told: the raw plan's flight is "
+                       "shown beside it.",
         .example = "facet fly --expert --task race4/standard\n"
                    "facet fly --policy policy.safetensors --mode joint\n"
                    "facet fly --samples 50 --steps 10\n"
-                   "facet fly --verify --margin 0.2",
+                   "facet fly --verify --samples 200",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &fly_options.common,
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
-    if (fly_options.expert && fly_options.policy)
-        return command_misused(
-            usage.command,
-            status_fail(FACET_BAD_ARGUMENT, "expected --expert or --policy, found both"));
-    if (fly_options.verify && fly_options.samples > 1)
-        return command_misused(
-            usage.command,
-            status_fail(FACET_BAD_ARGUMENT, "expected --samples or --verify, found both"));
     FacetStatus status = facet_policy_mode_parse(&fly_options.how.mode, fly_options.mode);
     if (status.ok)
         status = facet_policy_sampler_parse(&fly_options.how.sampler, fly_options.sampler);
@@ -214,6 +259,8 @@ int cmd_fly(int argc, char **argv)
                                                                    "--expert: no policy ships with "
                                                                    "this Facet"));
         fly_options.policy = shipped;
+        status = places_apart(&usage, shipped);
+        if (!status.ok) return command_misused(usage.command, status);
     }
     fly_options.how.seed = fly_options.common.seed;
     command_text(fly_options.command, sizeof fly_options.command, argc, argv);

@@ -5,7 +5,9 @@
 #include "factor/factor.h"
 #include "gate_world.h"
 #include "interrupt.h"
+#include "picture/base64.h"
 #include "picture/png.h"
+#include "places.h"
 #include "report/tables.h"
 #include "show_race.h"
 #include "team.h"
@@ -23,8 +25,8 @@ typedef struct GateCommand {
     TextList venues;
     const char *report;
     bool no_report;
-    char path[FILE_PATH_MAX]; // of the policy that ships
-    char command[1024];       // for the record
+    char path[FILE_PATH_MAX];   // of the policy that ships
+    char command[COMMAND_TEXT]; // for the record
 } GateCommand;
 
 // ---- Trials -----------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ static FacetStatus add_picture(Trail *trail, const FacetGateView *view)
     uint8_t *png;
     size_t size;
     TRY(png_encode(&png, &size, view->rgb, camera->width, camera->height));
-    char *text = text_base64(png, size);
+    char *text = base64_encode(png, size);
     Json *frame = json_object();
     json_set_number(frame, "time", view->frame / trail->world->rate);
     json_set_string(frame, "png", text);
@@ -127,7 +129,8 @@ static FacetStatus take_pictures(Trail *trail, const GateTrials *trials, int ind
     trail->frames = json_array();
     for (int i = 0; i < PICTURES; i++)
         trail->wanted[i] = (2 * i + 1) * trials->flights[index].frames / (2 * PICTURES);
-    TRY(facet_gate_trial(&trial, flyer->world, trials->tasks[index], seed, (uint64_t)index));
+    TRY(facet_gate_trial(&trial, flyer->world, trials->tasks[index], seed,
+                         facet_gate_number(FACET_GATE_FOR_SHOW, (uint64_t)index)));
     TRY(crew.make(&pilot, crew.context, 0));
     FacetStatus status = facet_gate_fly(&again, flyer->world, &trial, &pilot, &watch);
     if (crew.release) crew.release(&pilot, crew.context);
@@ -249,7 +252,8 @@ static FacetStatus fly(GateTrials *trials, FacetGateFlyer *flyer, const GateComm
         trails[i] = (Trail){.path = json_array(), .world = flyer->world};
         watches[i] = (FacetGateWatch){.frame = follow, .context = &trails[i]};
     }
-    if (status.ok) status = gate_trials_fly(trials, flyer, watches, &o->common);
+    if (status.ok)
+        status = gate_trials_fly(trials, flyer, FACET_GATE_FOR_SHOW, watches, &o->common);
     if (status.ok) status = present(trials, flyer, trails, o);
     for (int i = 0; trails && i < trials->count; i++) {
         if (trails[i].path) json_free(trails[i].path);
@@ -267,9 +271,6 @@ static FacetStatus run(GateCommand *o)
     FacetGateWorld *world = NULL;
     FacetPolicy *policy = NULL;
     TRY(facet_policy_mode_parse(&flyer.how.mode, o->mode));
-    if (!o->no_report) TRY(file_make_parent(o->report));
-    if (!o->no_report) TRY(file_check(o->report));
-    if (o->common.json) TRY(file_check(o->common.json));
     FacetStatus status = facet_gate_world_create(&world, o->common.courses);
     if (status.ok && !o->expert) status = gate_policy_load(&policy, world, o->policy);
     flyer.world = world;
@@ -288,11 +289,16 @@ static int cmd_gate_fly(int argc, char **argv)
     const Option options[] = {
         option_int("trials", &o.trials, "N", 1, 1 << 16, "in each venue"),
         option_list("venue", &o.venues, "NAME", "fly in this venue alone"),
-        option_text("policy", &o.policy, "FILE", "the pilot (default: the one that ships)"),
+        without(reads(option_text("policy", &o.policy, "FILE",
+                                  "the pilot (default: the one that ships)")),
+                "expert"),
         option_flag("expert", &o.expert, "the expert flies, on the true state"),
-        option_text("mode", &o.mode, "MODE", "composed or joint"),
-        option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
-        option_text("report", &o.report, "FILE", "the page with the flights"),
+        without(option_text("mode", &o.mode, "MODE", MODE_NAMES), "expert"),
+        without(option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
+                "expert"),
+        without(in_new_folder(
+                    writes(option_text("report", &o.report, "FILE", "the page with the flights"))),
+                "no-report"),
         option_flag("no-report", &o.no_report, "write no page"),
     };
     const Usage usage = {
@@ -315,6 +321,8 @@ static int cmd_gate_fly(int argc, char **argv)
                                               "no policy ships with this copy: give one with "
                                               "--policy FILE, or fly the --expert"));
         o.policy = o.path;
+        FacetStatus apart = places_apart(&usage, o.path);
+        if (!apart.ok) return command_misused(usage.command, apart);
     }
     command_text(o.command, sizeof o.command, argc, argv);
     interrupt_watch();

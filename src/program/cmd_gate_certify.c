@@ -10,6 +10,7 @@
 #include "gate_world.h"
 #include "interrupt.h"
 #include "paper/paper.h"
+#include "places.h"
 #include "report/tables.h"
 #include "show_race.h"
 
@@ -21,7 +22,7 @@ typedef struct CertifyCommand {
     const char *policy;
     int tasks, steps;         // 0 steps for the policy's own
     char path[FILE_PATH_MAX]; // of the policy that ships
-    char command[1024];
+    char command[COMMAND_TEXT];
 } CertifyCommand;
 
 // ---- Certifying ---------------------------------------------------------------------------------
@@ -40,7 +41,8 @@ static FacetStatus certify_trials(FirstPlan *plans, FacetCertifier *certifier,
     for (int i = 0; status.ok && i < o->tasks; i++) {
         FacetGateTrial trial;
         FacetFactorTask task = first_plan_task(policy, i, o->tasks, &rng);
-        status = facet_gate_trial(&trial, world, task, o->common.seed, (uint64_t)i);
+        status = facet_gate_trial(&trial, world, task, o->common.seed,
+                                  facet_gate_number(FACET_GATE_FOR_CERTIFICATE, (uint64_t)i));
         if (status.ok)
             status = first_plan_certify(&plans[i], certifier, world, &trial, frame, &part);
     }
@@ -149,7 +151,7 @@ int cmd_gate_certify(int argc, char **argv)
 {
     CertifyCommand o = {.common = common_defaults(), .tasks = paper_gate_ltv.tasks};
     const Option options[] = {
-        option_text("policy", &o.policy, "FILE", "the policy (default: the one that ships)"),
+        reads(option_text("policy", &o.policy, "FILE", "the policy (default: the one that ships)")),
         option_int("tasks", &o.tasks, "N", 1, 10000,
                    "trials, of training tasks spread over all of them"),
         option_int("steps", &o.steps, "N", 0, 1000, "denoising steps, 0 for the policy's own"),
@@ -174,6 +176,8 @@ int cmd_gate_certify(int argc, char **argv)
                                               "no policy ships with this copy: give one with "
                                               "--policy FILE"));
         o.policy = o.path;
+        FacetStatus apart = places_apart(&usage, o.path);
+        if (!apart.ok) return command_misused(usage.command, apart);
     }
     command_text(o.command, sizeof o.command, argc, argv);
     interrupt_watch();

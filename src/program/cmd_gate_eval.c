@@ -15,7 +15,8 @@ typedef struct EvalCommand {
     const char *policy, *mode, *open;
     TextList hold_out, skip;
     int train, held_out; // trials a task
-    char command[1024];
+    bool validation;
+    char command[COMMAND_TEXT];
 } EvalCommand;
 
 // Held out are the tasks of the patterns, or those that the policy says.
@@ -71,6 +72,7 @@ static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
     json_set(document, "train", json_from_tally(gate_trials_tally(trials, -1, 0)));
     json_set(document, "held_out", json_from_tally(gate_trials_tally(trials, -1, 1)));
     json_set(document, "venues", json_from_venues(world, trials));
+    json_set(document, "tasks", json_from_gate_tasks(world, trials));
     json_set(document, "offset_error", errors);
     json_set_origin(document, o->command, o->common.seed);
     return document;
@@ -91,7 +93,8 @@ static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *poli
         sights[i].world = world;
         watches[i] = (FacetGateWatch){.frame = sight_look, .context = &sights[i]};
     }
-    if (status.ok) status = gate_trials_fly(&trials, &flyer, watches, &o->common);
+    FacetGatePurpose purpose = o->validation ? FACET_GATE_FOR_VALIDATION : FACET_GATE_FOR_RESULTS;
+    if (status.ok) status = gate_trials_fly(&trials, &flyer, purpose, watches, &o->common);
     if (status.ok) {
         Json *document = document_of(world, &trials, sights, o);
         print_document(stdout, NULL, INPUT_GATE, document);
@@ -109,20 +112,22 @@ int cmd_gate_eval(int argc, char **argv)
 {
     EvalCommand o = {.common = common_defaults(), .mode = "composed", .train = 2, .held_out = 4};
     const Option options[] = {
-        option_text("policy", &o.policy, "FILE", "the policy"),
+        reads(option_text("policy", &o.policy, "FILE", "the policy")),
         option_int("train", &o.train, "N", 0, 1000, "trials of each task that is trained on"),
         option_int("held-out", &o.held_out, "N", 0, 1000, "trials of each task held out"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "count these tasks as held out instead of the policy's own"),
         option_list("skip", &o.skip, "TASK", "fly none of these tasks, as venue=pool"),
-        option_text("mode", &o.mode, "MODE", "composed or joint"),
+        option_text("mode", &o.mode, "MODE", MODE_NAMES),
         option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
+        option_flag("validation", &o.validation,
+                    "fly the trials for choosing settings, which no table has"),
     };
     const Usage usage = {
         .command = "gate eval",
         .description = "Flies trials of every task and prints success, crash and time-out by venue "
                        "and for training and held-out tasks. The same seed gives every policy the "
-                       "same spawns.",
+                       "same spawns, and none of them is a training flight's.",
         .example = "facet gate eval --policy pilot.safetensors --json rates.json",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -137,8 +142,7 @@ int cmd_gate_eval(int argc, char **argv)
     interrupt_watch();
     FacetGateWorld *world = NULL;
     FacetPolicy *policy = NULL;
-    FacetStatus status = o.common.json ? file_check(o.common.json) : status_ok();
-    if (status.ok) status = facet_gate_world_create(&world, o.common.courses);
+    FacetStatus status = facet_gate_world_create(&world, o.common.courses);
     if (status.ok) status = gate_policy_load(&policy, world, o.policy);
     if (status.ok) status = evaluate(world, policy, &o);
     facet_policy_destroy(policy);

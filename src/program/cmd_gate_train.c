@@ -73,7 +73,7 @@ int cmd_gate_demos(int argc, char **argv)
                       .shrink = 4,
                       .redrawn = facet_gate_collection_defaults().redrawn};
     const Option options[] = {
-        option_text("out", &o.out, "FILE", "HDF5 file to write"),
+        keeps(option_text("out", &o.out, "FILE", "HDF5 file to write"), NULL),
         option_int("flights", &o.flights, "N", 1, 1 << 20, "flights, shared out over the tasks"),
         option_int("shrink", &o.shrink, "N", 1, 8, "average frames over N x N pixels"),
         option_double("redrawn", &o.redrawn, "X", 0.0, 1.0,
@@ -89,6 +89,7 @@ int cmd_gate_demos(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &o.common,
+        .no_json = true,
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
@@ -137,6 +138,9 @@ static void show_training(const FacetTrainSummary *summary, const TrainCommand *
            "loss of the last tenth %.5f\n",
            o->out, o->method, 1e-6 * (double)summary->parameters, summary->demos, summary->tasks,
            summary->updates, summary->updates - summary->resumed, summary->seconds, summary->loss);
+    if (summary->log_missing > 0)
+        printf("%s.csv: %ld rows of earlier updates are missing: it was cut or removed\n", o->out,
+               summary->log_missing);
 }
 
 static FacetStatus write_training(const FacetTrainSummary *summary, const TrainCommand *o)
@@ -149,6 +153,7 @@ static FacetStatus write_training(const FacetTrainSummary *summary, const TrainC
     json_set_number(document, "parameters", (double)summary->parameters);
     json_set_number(document, "updates", (double)summary->updates);
     json_set_number(document, "loss", summary->loss);
+    json_set_number(document, "log_missing", (double)summary->log_missing);
     json_set_number(document, "seconds", summary->seconds);
     json_set_uint64(document, "seed", o->common.seed);
     return json_write(document, o->common.json);
@@ -159,7 +164,6 @@ static FacetStatus train(TrainCommand *o)
     FacetGateWorld *world;
     FacetTrainSummary summary;
     TRY(set_training(o));
-    if (o->common.json) TRY(file_check(o->common.json));
     TRY(facet_gate_world_create(&world, o->common.courses));
     FacetPool *pool;
     FacetStatus status = facet_pool_create(&pool, o->common.threads);
@@ -184,8 +188,8 @@ int cmd_gate_train(int argc, char **argv)
                                    .train = {.recipe = "images", .encoder = "small"}}};
     FacetTrainOptions *train_options = &o.training.train;
     const Option options[] = {
-        option_text("data", &o.data, "FILE", "frames of facet gate demos"),
-        option_text("out", &o.out, "POLICY", "safetensors file to write"),
+        reads(option_text("data", &o.data, "FILE", "frames of facet gate demos")),
+        keeps(option_text("out", &o.out, "POLICY", "safetensors file to write"), ".csv .ckpt"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "leave these tasks out, as venue=pool or color=red,gate=1,side=+1"),
         option_text("method", &o.method, "NAME", "factored, baseline or oracle"),
@@ -194,8 +198,8 @@ int cmd_gate_train(int argc, char **argv)
         option_text("drop", &train_options->drop, "P",
                     "probability that a factor is null, or venue=0.4 (default: 0.1)"),
         option_text("encoder", &train_options->encoder, "NAME", "small or resnet18"),
-        option_text("encoder-from", &train_options->encoder_from, "POLICY",
-                    "take this policy's encoder and leave it as it is"),
+        reads(option_text("encoder-from", &train_options->encoder_from, "POLICY",
+                          "take this policy's encoder and leave it as it is")),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of the networks, in all"),
         option_int("rounds", &o.training.rounds, "N", 0, FACET_GATE_ROUNDS_MAX, "of DAgger"),
         option_int("flights", &o.training.flights, "N", 1, 1 << 20, "of a round"),

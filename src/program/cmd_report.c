@@ -3,6 +3,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "pilot.h"
+#include "places.h"
 #include "race/eval.h"
 #include "report/report.h"
 #include "show_race.h"
@@ -31,7 +32,8 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
 {
     PolicySet set = {0};
     char default_policy[FILE_PATH_MAX];
-    if (!shipped_policy(default_policy)) return status_ok();
+    // They learned the gates of the course that ships.
+    if (options->setup.no_defaults || !shipped_policy(default_policy)) return status_ok();
     FacetStatus status = policies_open(&set, NULL, 0);
     Progress plans;
     progress_begin(&plans, bar_open(options->common.quiet), "plans", set.count);
@@ -49,6 +51,8 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
     }
     progress_end(&plans);
     policies_close(&set);
+    char live[FILE_PATH_MAX];
+    if (status.ok && shipped_live(live)) status = report_add_live(report, live);
     return status;
 }
 
@@ -69,34 +73,60 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
         Json *document = report_document(report);
         status = write_all(document, options);
         json_free(document);
+        if (status.ok && options->figures)
+            status = report_write_animation(options->figures, report);
     }
     report_close(report);
     return status;
 }
 
+// The results and policies that are read though nobody named them.
+static FacetStatus shipped_apart(const Usage *usage)
+{
+    static const char *const folders[] = {"results", "models"};
+    for (int i = 0; i < 2; i++) {
+        char folder[FILE_PATH_MAX];
+        if (file_shipped(folder, folders[i]).ok) TRY(places_apart(usage, folder));
+    }
+    return status_ok();
+}
+
 int cmd_report(int argc, char **argv)
 {
-    char command[1024];
+    char command[COMMAND_TEXT];
     ReportOptions report = {.common = common_defaults(),
                             .study = {.preset = "race"},
                             .out = "out/report.html",
                             .setup = {.version = facet_version()}};
     const Option options[] = {
-        option_text("out", &report.out, "FILE", "the page"),
-        option_text("race", &report.setup.files[INPUT_RACE], "FILE", "of facet race --json"),
-        option_text("eval", &report.setup.files[INPUT_EVAL], "FILE",
-                    "of facet eval --json (default: the results that ship with Facet)"),
-        option_text("steps", &report.setup.files[INPUT_STEPS], "FILE",
-                    "of facet eval --step-study --json (default: the results that ship with "
-                    "Facet)"),
-        option_text("certify", &report.setup.files[INPUT_CERTIFY], "FILE",
-                    "of facet certify --json (default: the results that ship with Facet)"),
-        option_text("verify", &report.setup.files[INPUT_VERIFY], "FILE",
-                    "of facet fly --verify --json (default: the results that ship with Facet)"),
-        option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
-                    "of facet gate --json (default: the results that ship with Facet)"),
-        option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
-                    "of facet gate study --json (default: the results that ship with Facet)"),
+        in_new_folder(writes(option_text("out", &report.out, "FILE", "the page"))),
+        reads(option_text("race", &report.setup.files[INPUT_RACE], "FILE", "of facet race --json")),
+        reads(option_text("eval", &report.setup.files[INPUT_EVAL], "FILE",
+                          "of facet eval --json (default: the results that ship with Facet)")),
+        reads(option_text("steps", &report.setup.files[INPUT_STEPS], "FILE",
+                          "of facet eval --step-study --json (default: the results that ship with "
+                          "Facet)")),
+        reads(option_text("certify", &report.setup.files[INPUT_CERTIFY], "FILE",
+                          "of facet certify --json (default: the results that ship with Facet)")),
+        reads(option_text(
+            "verify", &report.setup.files[INPUT_VERIFY], "FILE",
+            "of facet fly --verify --json (default: the results that ship with Facet)")),
+        reads(option_text("budget", &report.setup.files[INPUT_BUDGET], "FILE",
+                          "of facet certify --budget --json (default: the results that ship with "
+                          "Facet)")),
+        reads(option_text("leave-one-out", &report.setup.files[INPUT_LEAVE_ONE_OUT], "FILE",
+                          "of facet study leave-one-out --json (default: the results that ship "
+                          "with Facet)")),
+        reads(option_text("metaworld", &report.setup.files[INPUT_METAWORLD], "FILE",
+                          "of examples/metaworld/run.sh (default: the results that ship with "
+                          "Facet)")),
+        reads(option_text("race-study", &report.setup.files[INPUT_RACE_STUDY], "FILE",
+                          "of facet reproduce --json (default: the results that ship with Facet)")),
+        reads(option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
+                          "of facet gate --json (default: the results that ship with Facet)")),
+        reads(
+            option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
+                        "of facet gate study --json (default: the results that ship with Facet)")),
         option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
         STUDY_OPTIONS(report.study),
     };
@@ -120,8 +150,9 @@ int cmd_report(int argc, char **argv)
     report.data = report.common.json;
 
     FacetRace *race = NULL;
-    FacetStatus status = file_make_parent(report.out);
-    if (status.ok) status = file_check(report.out);
+    FacetStatus status = report.setup.no_defaults ? status_ok() : shipped_apart(&usage);
+    if (!status.ok) return command_misused(usage.command, status);
+    if (report.figures) status = file_make_folder(report.figures);
     if (status.ok) status = study_open(&race, &report.common, &report.study);
     if (status.ok) status = make_report(race, &report);
     study_close(race);

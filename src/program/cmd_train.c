@@ -3,6 +3,7 @@
 #include "bar.h"
 #include "base/json.h"
 #include "commands.h"
+#include "hold_out.h"
 #include "interrupt.h"
 #include "policy/policy.h"
 #include "team.h"
@@ -26,6 +27,7 @@ static Json *json_from_training(const FacetTrainSummary *summary, const FacetTra
     json_set_string(document, "policy", out);
     json_set_string(document, "method", facet_policy_method_name(options->method));
     json_set_number(document, "demos", summary->demos);
+    json_set_number(document, "samples", summary->samples);
     json_set_number(document, "tasks", summary->tasks);
     json_set_number(document, "networks", summary->networks);
     json_set_number(document, "parameters", (double)summary->parameters);
@@ -33,9 +35,40 @@ static Json *json_from_training(const FacetTrainSummary *summary, const FacetTra
     json_set_number(document, "updates", (double)summary->updates);
     json_set_number(document, "resumed_updates", (double)summary->resumed);
     json_set_number(document, "loss", summary->loss);
+    if (!isnan(summary->valid)) {
+        json_set_number(document, "valid_loss", summary->valid);
+        json_set_number(document, "valid_composed_loss", summary->valid_composed);
+    }
+    if (!isnan(summary->held_out)) {
+        json_set_number(document, "held_out_loss", summary->held_out);
+        json_set_number(document, "held_out_composed_loss", summary->held_out_composed);
+    }
+    json_set_number(document, "log_missing", (double)summary->log_missing);
     json_set_number(document, "seconds", summary->seconds);
     json_set_number(document, "seed", (double)options->seed);
     return document;
+}
+
+// What it says of a set that nothing was learned from.
+static void print_losses(const char *set, double joint, double composed)
+{
+    if (!isnan(joint)) printf("loss on %s: %.5f, composed %.5f\n", set, joint, composed);
+}
+
+// Splits "a,b,c" in place.
+static FacetStatus split_keys(TextList *keys, char *text)
+{
+    enum { KEYS_MAX = sizeof keys->items / sizeof *keys->items };
+    for (char *at = text; at; keys->count++) {
+        if (keys->count == KEYS_MAX)
+            return status_fail(FACET_BAD_ARGUMENT, "expected at most %d keys to observe", KEYS_MAX);
+        keys->items[keys->count] = at;
+        at = strchr(at, ',');
+        if (at) *at++ = '\0';
+        if (!keys->items[keys->count][0])
+            return status_fail(FACET_BAD_ARGUMENT, "expected keys to observe, as KEY,KEY");
+    }
+    return status_ok();
 }
 
 static FacetStatus train(const char *data, const char *out, const FacetTrainOptions *options,
@@ -44,20 +77,28 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
     FacetTrainSummary summary;
     FacetPool *pool;
     TRY(facet_pool_create(&pool, common->threads));
-    FacetStatus status =
-        facet_policy_train(&summary, data, out, options, pool, bar_open(common->quiet));
+    const FacetProgress *bar = bar_open(common->quiet);
+    FacetStatus status = options->from || options->new_value
+                             ? facet_policy_train_value(&summary, data, out, options, pool, bar)
+                             : facet_policy_train(&summary, data, out, options, pool, bar);
     facet_pool_destroy(pool);
     if (!status.ok) return status;
     printf("%s: %s, %d network%s of %.2f M parameters in all\n"
-           "%d demonstrations of %d tasks, %d epochs, %ld updates (%ld in this run), %.1f s\n"
+           "%d demonstrations of %d task%s, %d samples, %ld updates (%ld in this run), %.1f s\n"
            "loss of the last epoch %.5f\n",
            out, facet_policy_method_name(options->method), summary.networks,
            summary.networks == 1 ? "" : "s", 1e-6 * (double)summary.parameters, summary.demos,
-           summary.tasks, summary.epochs, summary.updates, summary.updates - summary.resumed,
-           summary.seconds, summary.loss);
+           summary.tasks, summary.tasks == 1 ? "" : "s", summary.samples, summary.updates,
+           summary.updates - summary.resumed, summary.seconds, summary.loss);
+    print_losses("validation", summary.valid, summary.valid_composed);
+    print_losses("held-out tasks", summary.held_out, summary.held_out_composed);
+    fputs(summary.remarks, stdout);
     if (summary.idle_ranks > 0)
         printf("%d of %d ranks were idle: an update has no rows for them\n", summary.idle_ranks,
                facet_ranks_count(options->ranks));
+    if (summary.log_missing > 0)
+        printf("%s.csv: %ld rows of earlier updates are missing: it was cut or removed\n", out,
+               summary.log_missing);
     if (!common->json) return status_ok();
     return json_write(json_from_training(&summary, options, out), common->json);
 }
@@ -65,23 +106,48 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
 int cmd_train(int argc, char **argv)
 {
     CommonOptions common = common_defaults();
-    FacetTrainOptions train_options = {.recipe = "default"};
+    FacetTrainOptions train_options = {0};
     const char *data = NULL, *out = NULL, *method = "factored", *precision = "fp32";
-    TextList hold_out = {.count = 0};
+    const char *observe = NULL;
+    int updates = 0;
+    TextList hold_out = {.count = 0}, keys = {.count = 0};
     const Option options[] = {
-        option_text("data", &data, "FILE", "HDF5 file of demonstrations"),
-        option_text("out", &out, "POLICY", "safetensors file to write"),
-        option_list("hold-out", &hold_out, "TASK",
-                    "leave this task out, as track=race1,size=wide or race1/wide"),
+        reads(option_text("data", &data, "FILE", "HDF5 file of demonstrations")),
+        keeps(option_text("out", &out, "POLICY", "safetensors file to write"), ".csv .ckpt"),
+        option_list(
+            "hold-out", &hold_out, "TASK",
+            "leave this task out, as track=race1,size=wide or race1/wide; or course for all "
+            "that the course lists"),
         option_text("method", &method, "NAME", "factored, baseline, knet or oracle"),
         option_double("composed-loss", &train_options.composed_weight, "W", 0.0, 1e6,
                       "weight of a loss on the composed score"),
         option_text("drop", &train_options.drop, "P",
                     "probability that a factor is null, or track=0.1,size=0.3 (default: the "
                     "recipe's)"),
-        option_text("recipe", &train_options.recipe, "NAME", "default or paper"),
+        option_text("observe", &observe, "KEY,...",
+                    "act on these observations of the demonstrations, numbers or images"),
+        option_int("observe-steps", &train_options.observe_steps, "N", 0, 64,
+                   "steps of them to look back on, 0 for 2"),
+        option_int("horizon", &train_options.horizon, "T", 0, 4096,
+                   "actions of a chunk, with --observe; 0 for 16"),
+        option_int("execute", &train_options.execute, "N", 0, 4096,
+                   "actions of a chunk carried out before the next, 0 for 8"),
+        option_text("encoder", &train_options.encoder, "NAME",
+                    "of observed images: small or resnet18 (default: small)"),
+        reads(option_text("from", &train_options.from, "POLICY",
+                          "teach this policy a new value, and leave all else as it is")),
+        option_text("new-value", &train_options.new_value, "FACTOR=VALUE",
+                    "the value that --from gets from demonstrations that have it"),
+        option_text("filter", &train_options.filter, "NAME",
+                    "train on the demonstrations that mask/NAME of the file lists"),
+        option_text("validate", &train_options.validate, "NAME",
+                    "look at the loss on those that mask/NAME lists, which are not learned"),
+        option_text("recipe", &train_options.recipe, "NAME",
+                    "default or paper; observe with observations"),
         option_int("epochs", &train_options.epochs, "N", 0, 1 << 24,
                    "passes over the demonstrations, 0 for the recipe's"),
+        option_int("updates", &updates, "N", 0, 1 << 30,
+                   "updates of each network, instead of epochs"),
         option_int("batch", &train_options.batch, "N", 0, 1 << 16,
                    "demonstrations an update, 0 for the recipe's"),
         option_double("rate", &train_options.rate, "X", 0.0, INFINITY,
@@ -89,11 +155,11 @@ int cmd_train(int argc, char **argv)
         option_text("predict", &train_options.predict, "WHAT",
                     "what the network predicts: eps, v or x0 (default: v)"),
         option_int("blocks", &train_options.blocks, "N", 0, 64,
-                   "residual blocks of the network, 0 for 8"),
+                   "residual blocks of the network, 0 for 8, or 3 with observations"),
         option_int("channels", &train_options.channels, "N", 0, 4096,
-                   "width of the network, 0 for 256"),
+                   "width of the network, 0 for 256, or 96 with observations"),
         option_int("embed", &train_options.embed, "N", 0, 4096,
-                   "width of a factor's embedding, 0 for 64"),
+                   "width of a factor's embedding, 0 for 64, or 32 with observations"),
         option_text("precision", &precision, "NAME", "of the finished policy: fp32 or fp16"),
         option_flag("resume", &train_options.resume, "go on from POLICY.ckpt if it is there"),
     };
@@ -105,13 +171,13 @@ int cmd_train(int argc, char **argv)
             "--resume continues bit for bit. The seed decides all, at any number of threads and of "
             "ranks: mpirun shares each update out over ranks, on one machine or many "
             "(docs/cluster.md).",
-        .example = "facet train --data demos.h5 --out policy.safetensors --hold-out race1/wide\n"
+        .example = "facet train --data demos.h5 --out policy.safetensors --hold-out course\n"
                    "facet train --data demos.h5 --out ours.safetensors --composed-loss 3\n"
+                   "facet train --data robot.h5 --out p.safetensors --observe joints,wrist\n"
                    "mpirun -n 2 facet train --data demos.h5 --out policy.safetensors",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &common,
-        .no_courses = true,
     };
     int exit_code;
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
@@ -121,18 +187,32 @@ int cmd_train(int argc, char **argv)
     if (!out)
         return command_misused(usage.command,
                                status_fail(FACET_BAD_ARGUMENT, "expected --out POLICY"));
+    char key_text[4096] = "";
     FacetStatus status = policy_method_parse(&train_options.method, method);
+    if (status.ok && observe) {
+        if (strlen(observe) >= sizeof key_text)
+            status = status_fail(FACET_BAD_ARGUMENT, "expected fewer keys to observe");
+        else
+            status = split_keys(&keys, strcpy(key_text, observe));
+    }
     if (status.ok) status = parse_precision(&train_options.precision, precision);
     if (!status.ok) return command_misused(usage.command, status);
     char command[POLICY_TEXT];
     command_text(command, sizeof command, argc, argv);
-    train_options.hold_out = hold_out.items;
-    train_options.hold_out_count = hold_out.count;
+    HoldOut left_out;
+    status = hold_out_expand(&left_out, &hold_out, common.courses);
+    if (!status.ok) return command_misused(usage.command, status);
+    train_options.hold_out = left_out.tasks;
+    train_options.hold_out_count = left_out.count;
+    train_options.updates = updates;
+    train_options.observe = keys.items;
+    train_options.observe_count = keys.count;
     train_options.seed = common.seed;
     train_options.command = command;
     train_options.version = facet_version();
     train_options.ranks = team_ranks();
     interrupt_watch();
     status = train(data, out, &train_options, &common);
+    hold_out_free(&left_out);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -17,6 +17,7 @@ int cmd_eval(int argc, char **argv);
 int cmd_certify(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_gate(int argc, char **argv);
 int cmd_camera(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -48,15 +48,15 @@ FacetStatus gate_tasks_matching(FacetFactorSplit **tasks, const FacetGateWorld *
     return status;
 }
 
-FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer,
+FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer, FacetGatePurpose purpose,
                             const FacetGateWatch *watches, const CommonOptions *common)
 {
     FacetPool *pool;
     TRY(facet_pool_create(&pool, common->threads));
     FacetGateCrew crew = facet_gate_flyer_crew(flyer);
-    FacetStatus status =
-        facet_gate_evaluate(trials->flights, flyer->world, &crew, trials->tasks, trials->count,
-                            trials->count, common->seed, watches, pool, bar_open(common->quiet));
+    FacetStatus status = facet_gate_evaluate(trials->flights, flyer->world, &crew, trials->tasks,
+                                             trials->count, trials->count, purpose, common->seed,
+                                             watches, pool, bar_open(common->quiet));
     facet_pool_destroy(pool);
     return status;
 }

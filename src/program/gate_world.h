@@ -25,7 +25,7 @@ FacetStatus gate_tasks_matching(FacetFactorSplit **tasks, const FacetGateWorld *
                                 const TextList *patterns);
 
 // Flies all trials; watches [count], or NULL.
-FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer,
+FacetStatus gate_trials_fly(GateTrials *trials, FacetGateFlyer *flyer, FacetGatePurpose purpose,
                             const FacetGateWatch *watches, const CommonOptions *common);
 
 #endif

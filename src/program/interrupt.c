@@ -1,28 +1,51 @@
-// Ctrl-C and SIGTERM set a flag (see interrupt.h).
+// Ctrl-C, SIGTERM and SIGHUP set a flag (see interrupt.h).
 #include "interrupt.h"
+
+#include "args.h"
 
 #include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t asked; // the work has begun to ask
 
-// A second Ctrl-C ends the program at once. A second SIGTERM does not: mpirun sends several, and
-// has SIGKILL for those who do not listen.
+static void end_at_once(void)
+{
+    static const char line[] =
+        "facet: interrupted before the work began: the same command begins anew\n";
+    if (write(STDERR_FILENO, line, sizeof line - 1) < 0) _exit(EXIT_FAILED);
+    _exit(EXIT_FAILED);
+}
+
+// A second SIGTERM does not end the program: mpirun sends several, and has SIGKILL for those who do
+// not listen.
 static void on_interrupt(int signal_number)
 {
+    if (!asked) end_at_once();
+    if (signal_number == SIGINT && interrupted) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
     interrupted = 1;
-    if (signal_number == SIGINT) signal(signal_number, SIG_DFL);
 }
 
 void interrupt_watch(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
     sigemptyset(&action.sa_mask);
+    asked = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
 }
 
-bool interrupt_requested(void) { return interrupted; }
+bool interrupt_requested(void)
+{
+    asked = 1;
+    return interrupted;
+}
 
 static bool report(void *context, const FacetProgressEvent *event)
 {

@@ -1,9 +1,12 @@
 // JSON of facet certify (see json_certify.h).
 #include "json_certify.h"
 
+#include "commit.h"
+#include "race/eval.h"
 #include "show_race.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // ---- Numbers of a record ------------------------------------------------------------------------
@@ -56,8 +59,10 @@ static Json *json_from_gates(const GateRecord *gates, const CertifyRecord *recor
         json_set_bool(entry, "crossed", gate->crossed);
         json_set_numbers(entry, {"miss_nominal", gate->miss}, {"radius", gate->radius},
                          {"reach", gate->reach}, {"disturbance", gate->disturbance},
-                         {"sensitivity", gate->slope},
+                         {"sensitivity", gate->slope}, {"probe", gate->probe},
+                         {"bound", gate->bound}, {"attack", gate->attack},
                          {"half_width", course->openings[record->task.opening].half_width});
+        json_set_bool(entry, "formula", gate->formula);
         json_set_bool(entry, "certified", gate->certified);
         json_set_bool(entry, "certified_still", gate->certified_still);
         json_push(out, entry);
@@ -72,7 +77,8 @@ static Json *json_from_pace(const CertifyRecord *record, const FacetCourse *cour
     bool found = paced->pace > 0.0;
     Json *out = json_object();
     json_set_numbers(out, {"pace", found ? paced->pace : nan("")},
-                     {"time", found ? paced->time : nan("")});
+                     {"time", found ? paced->time : nan("")}, {"fold", paced->fold},
+                     {"shift", paced->repair.shift}, {"speed_factor", paced->repair.speed_factor});
     json_set(out, "gates", json_from_gates(paced->gates, record, course));
     json_set(out, "linear_check", json_from_check(&paced->check));
     return out;
@@ -173,7 +179,7 @@ static Json *json_from_task(const Certification *all, int t)
     char failure[RECORD_FAILURE];
     Json *out = json_object(), *residual = json_object();
     json_set_task(out, course, task);
-    json_set_bool(out, "held_out", facet_course_is_held_out(course, task));
+    json_set_bool(out, "held_out", facet_policy_holds_out(all->policy, all->race, task));
     set_numbers(out, record, IN_TASKS);
     json_set(out, "closed_loop", json_from_loop(&record->loop));
     json_set_numbers(residual, {"actual", plan->actual}, {"linearised", plan->linear},
@@ -183,6 +189,8 @@ static Json *json_from_task(const Certification *all, int t)
     if (failure[0]) json_set_string(out, "not_certified", failure);
     json_set(out, "gates", json_from_gates(record->gates, record, course));
     json_set_bool(out, "certified", gates_certified(record->gates, record->gate_count));
+    json_set_numbers(out, {"fold", record->fold}, {"shift", record->repair.shift},
+                     {"speed_factor", record->repair.speed_factor});
     json_set(out, "paced", json_from_pace(record, course));
     json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
     if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
@@ -219,7 +227,9 @@ static Json *json_from_levels(const FacetCertifyDiagnostics *d)
         if (level->count == 0) continue;
         Json *entry = json_object(), *channels = json_array();
         json_set_numbers(entry, {"t_first", level->t_first}, {"t_last", level->t_last},
-                         {"samples", level->count}, {"mean", level->mean}, {"p95", level->p95});
+                         {"samples", level->count}, {"mean", level->mean}, {"p95", level->p95},
+                         {"joint_error", level->joint_error},
+                         {"composed_error", level->composed_error});
         for (int c = 0; c < d->channels; c++) json_push_number(channels, level->channel[c]);
         json_set(entry, "channel_rms", channels);
         json_push(out, entry);
@@ -227,11 +237,51 @@ static Json *json_from_levels(const FacetCertifyDiagnostics *d)
     return out;
 }
 
+Json *json_from_budget(const Budget *budget, const FacetPolicy *policy)
+{
+    static const char *const names[BUDGET_SETS] = {"along_network", "along_exact"};
+    Json *out = json_object();
+    json_set_string(out, "method", eval_method(policy));
+    json_set_number(out, "tasks", budget->tasks);
+    for (int set = 0; set < BUDGET_SETS; set++) {
+        Json *levels = json_array();
+        for (int k = 0; k < budget->count; k++) {
+            const BudgetLevel *level = &budget->levels[set][k];
+            Json *entry = json_object();
+            json_set_numbers(entry, {"sigma", level->sigma}, {"g", level->g}, {"m", level->m},
+                             {"interaction", level->interaction}, {"gap", level->gap},
+                             {"eta", level->eta}, {"total", level->total},
+                             {"measured", level->measured});
+            json_push(levels, entry);
+        }
+        json_set(out, names[set], levels);
+    }
+    return out;
+}
+
+static void json_set_spreads(Json *out, const FacetCertifyDiagnostics *d)
+{
+    json_set(out, "eps_d", json_from_spread(d->eps_d));
+    for (int f = 0; f < d->factors; f++) {
+        char key[8];
+        snprintf(key, sizeof key, "l%d", f + 1);
+        json_set(out, key, json_from_spread(d->lipschitz[f]));
+    }
+    json_set(out, "l_joint", json_from_spread(d->joint));
+}
+
+void json_set_diagnostics(Json *out, const FacetCertifyDiagnostics *d)
+{
+    json_set_spreads(out, d);
+    json_set(out, "by_noise_level", json_from_levels(d));
+}
+
 Json *json_from_certification(const Certification *all)
 {
     const FacetCertifyDiagnostics *d = &all->diagnostics;
     Json *out = json_object(), *tasks = json_array();
     json_set_string(out, "version", facet_version());
+    json_set_string(out, "commit", program_commit());
     json_set_string(out, "command", all->command);
     const char *slash = strrchr(all->policy_file, '/');
     json_set_string(out, "policy", slash ? slash + 1 : all->policy_file);
@@ -240,12 +290,7 @@ Json *json_from_certification(const Certification *all)
     for (int t = 0; t < all->options.task_count; t++) json_push(tasks, json_from_task(all, t));
     json_set(out, "tasks", tasks);
     json_set(out, "constants", json_from_constants(all));
-    json_set(out, "eps_d", json_from_spread(d->eps_d));
-    for (int f = 0; f < d->factors; f++) {
-        char key[8] = {'l', (char)('1' + f), '\0'};
-        json_set(out, key, json_from_spread(d->lipschitz[f]));
-    }
-    json_set(out, "l_joint", json_from_spread(d->joint));
+    json_set_spreads(out, d);
     if (all->no_interaction[0]) {
         json_set_string(out, "interaction_left_out", all->no_interaction);
     } else {
@@ -254,6 +299,12 @@ Json *json_from_certification(const Certification *all)
     }
     if (all->passage) json_set_number(out, "confidence", all->passage_options.confidence);
     json_set(out, "by_noise_level", json_from_levels(d));
+    if (all->budget.count > 0) {
+        Json *budgets = json_array();
+        json_push(budgets, json_from_budget(&all->budget, all->policy));
+        json_set(out, "budgets", budgets);
+    }
+    if (all->new_pair.known) json_set(out, "new_pair", json_from_new_pair(&all->new_pair));
     json_set(out, "sweep", json_from_sweep(all));
     return out;
 }

@@ -4,10 +4,14 @@
 #include "math/statistics.h"
 #include "show_race.h"
 
+#include <math.h>
+#include <stdio.h>
+
 static Json *json_from_rate(FacetRaceTally tally)
 {
     Json *out = json_object();
     Interval interval = wilson_interval(tally.passed, tally.gates);
+    if (tally.gates == 0) interval = (Interval){nan(""), nan("")};
     json_set_numbers(out, {"passed", tally.passed}, {"gates", tally.gates}, {"low", interval.low},
                      {"high", interval.high});
     return out;
@@ -23,21 +27,88 @@ static Json *json_from_totals(FacetRaceTotals totals)
     return out;
 }
 
+// How a policy was trained: what its own record says.
+static Json *json_from_training(const FacetPolicy *policy)
+{
+    const PolicyRecord *record = policy_record(policy);
+    Json *out = json_object();
+    json_set_string(out, "command", record->command);
+    json_set_string(out, "version", record->version);
+    json_set_uint64(out, "seed", record->seed);
+    json_set_string(out, "recipe", record->recipe);
+    json_set_numbers(out, {"composed_loss", record->composed_weight}, {"drop", record->drop[0]},
+                     {"updates", (double)record->updates},
+                     {"rows", (double)record->updates * eval_update_rows(policy)},
+                     {"networks", policy_networks(policy)},
+                     {"parameters", (double)policy_parameters(policy)});
+    return out;
+}
+
+// Gates of held-out tasks of which no training task has both path and speed, over all seeds.
+static FacetRaceTally tally_new(const EvalRun *run)
+{
+    FacetRaceTally sum = {0};
+    for (int t = 0; t < run->tasks; t++) {
+        if (!eval_result(run, 0, t)->held_out || eval_same_task(run, t) >= 0) continue;
+        FacetRaceTally tally = eval_task_tally(run, t);
+        sum.passed += tally.passed;
+        sum.gates += tally.gates;
+    }
+    return sum;
+}
+
+static void set_same_task(Json *task, const FacetRace *race, const EvalRun *run, int t)
+{
+    int same = eval_same_task(run, t);
+    if (same < 0) return;
+    const FacetCourse *course = race->course;
+    FacetCourseTask other = eval_result(run, 0, same)->task;
+    char name[2 * FACET_COURSE_NAME_MAX + 2];
+    snprintf(name, sizeof name, "%s/%s", course->tracks[other.track].name,
+             course->openings[other.opening].name);
+    json_set_string(task, "same_as", name);
+}
+
+static double vehicle_share(const FacetRace *race, const EvalRun *run, int t)
+{
+    int passed = 0;
+    for (int k = 0; k < run->seeds; k++)
+        passed += eval_vehicle_passed(race, eval_result(run, k, t), EVAL_VEHICLE_RADIUS);
+    return (double)passed / eval_task_tally(run, t).gates;
+}
+
+static Json *json_from_order(EvalOrder order)
+{
+    Json *out = json_object();
+    json_set_numbers(out, {"right", order.right}, {"pairs", order.pairs});
+    return out;
+}
+
 static Json *json_from_row(const FacetRace *race, const EvalRow *row)
 {
-    Json *out = json_from_totals(eval_totals(&row->run, 0)), *tasks = json_array();
-    json_set_numbers(out, {"error_m", eval_error(&row->run, 0)}, {"seeds", row->run.seeds});
-    json_set(out, "all_seeds", json_from_totals(eval_totals_all(&row->run)));
+    const EvalRun *run = &row->run;
+    Json *out = json_from_totals(eval_totals(run, 0)), *tasks = json_array();
+    json_set_numbers(out, {"error_m", eval_error(run, 0)}, {"seeds", run->seeds});
+    json_set(out, "all_seeds", json_from_totals(eval_totals_all(run)));
+    json_set(out, "vehicle",
+             json_from_totals(eval_vehicle_totals(run, race, EVAL_VEHICLE_RADIUS, 0)));
+    json_set(out, "vehicle_all_seeds",
+             json_from_totals(eval_vehicle_totals(run, race, EVAL_VEHICLE_RADIUS, -1)));
+    json_set(out, "held_out_new_all_seeds", json_from_rate(tally_new(run)));
+    json_set(out, "speed_order", json_from_order(eval_speed_order(run)));
+    json_set(out, "training_run", json_from_training(row->policy));
     for (int t = 0; t < row->run.tasks; t++) {
         const FacetRaceResult *result = eval_result(&row->run, 0, t);
         FacetRaceTally tally = eval_task_tally(&row->run, t);
         Json *task = json_object();
         json_set_task(task, race->course, result->task);
         json_set_bool(task, "held_out", result->held_out);
+        set_same_task(task, race, &row->run, t);
         json_set_numbers(task, {"gates", result->flight.gate_count},
                          {"passed", result->flight.passed},
                          {"share_all_seeds", (double)tally.passed / tally.gates},
                          {"share_std", eval_task_spread(&row->run, t)},
+                         {"share_vehicle", vehicle_share(race, &row->run, t)},
                          {"speed_generated", eval_speed(&row->run, t)},
                          {"speed_reference", result->speed_reference}, {"error_m", result->error});
         json_push(tasks, task);
@@ -88,6 +159,7 @@ Json *json_from_evaluation(const FacetRace *race, const Evaluation *evaluation)
     }
     json_set(document, "ddim_sweep", sweep);
     json_set(document, "heldout", json_from_held_out(race, evaluation));
+    if (evaluation->no_plans) return document;
     Json *plans = json_object();
     for (int i = 0; i < evaluation->row_count; i++) {
         const EvalRun *run = &evaluation->rows[i].run;

@@ -10,6 +10,7 @@ enum { EVAL_ROWS_MAX = 16, EVAL_SWEEP_MAX = 16 };
 // One row of the comparison: a method with its way of inference.
 typedef struct EvalRow {
     const char *key; // "factored_composed"
+    const FacetPolicy *policy;
     EvalRun run;
 } EvalRow;
 
@@ -21,6 +22,7 @@ typedef struct EvalSweepRow {
 
 typedef struct Evaluation {
     int steps; // of the rows
+    bool no_plans;
     int row_count;
     EvalRow rows[EVAL_ROWS_MAX];
     char sweep_method[16]; // "factored" or "ours"

@@ -6,6 +6,9 @@
 #include "gate/trials.h"
 
 Json *json_from_tally(FacetGateTally tally); // {"trials","success","crash","timeout"}
+
+// [{"task": "pool/red/1/+1", "held_out", "trials", "success", "crash", "timeout"}] of those flown.
+Json *json_from_gate_tasks(const FacetGateWorld *world, const GateTrials *trials);
 Json *json_from_venues(const FacetGateWorld *world, const GateTrials *trials);
 
 #endif

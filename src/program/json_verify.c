@@ -10,7 +10,12 @@ static Json *json_from_report(const FacetRace *race, const VerifiedFlights *f, i
     const FacetTrack *track = &race->course->tracks[task.track];
     Json *out = json_object(), *speeds = json_array(), *blocked = json_array();
     json_set_task(out, race->course, task);
+    json_set_bool(out, "good", report->good);
     json_set_bool(out, "within_margin", report->within_margin);
+    json_set_numbers(out, {"shift", report->shift}, {"raw_clear", report->raw_clear},
+                     {"clear", report->clear}, {"checked", report->checked},
+                     {"flown", (double)report->flown});
+    json_set_string(out, "reason", report->reason);
     json_set_numbers(out, {"slowest_factor", report->slowest_factor},
                      {"slowed_gates", report->slowed_gates}, {"rounds", report->rounds},
                      {"tries", report->tries});
@@ -28,6 +33,28 @@ static Json *json_from_report(const FacetRace *race, const VerifiedFlights *f, i
     return out;
 }
 
+static Json *json_from_verdicts(const FacetRace *race, const VerifiedFlights *f)
+{
+    const VerdictOptions *o = &f->verdict_options;
+    Json *out = json_object(), *tasks = json_array();
+    json_set_numbers(out, {"samples", o->samples}, {"confidence", o->confidence},
+                     {"least", o->least}, {"gusts", o->gusts}, {"start_spread", o->start_spread},
+                     {"speed_least", o->speed_least});
+    for (int i = 0; i < f->count; i++) {
+        const Verdict *verdict = &f->verdicts[i];
+        Json *entry = json_object();
+        json_set_task(entry, race->course, f->raw[i].task);
+        json_set_bool(entry, "held_out", f->raw[i].held_out);
+        json_set_string(entry, "verdict", verdict_name(verdict->kind));
+        json_set_numbers(entry, {"pace", verdict->pace}, {"raw_clear", verdict->raw_clear},
+                         {"raw_lower", verdict->raw_lower}, {"clear", verdict->clear},
+                         {"lower", verdict->lower});
+        json_push(tasks, entry);
+    }
+    json_set(out, "tasks", tasks);
+    return out;
+}
+
 Json *json_from_verified(const FacetRace *race, const VerifiedFlights *f)
 {
     Json *document = json_from_results(race, f->verified, f->count), *reports = json_array();
@@ -35,5 +62,6 @@ Json *json_from_verified(const FacetRace *race, const VerifiedFlights *f)
     json_set(document, "raw", json_from_results(race, f->raw, f->count));
     json_set_number(document, "margin", f->options.margin);
     json_set(document, "verification", reports);
+    if (f->verdicts) json_set(document, "verdicts", json_from_verdicts(race, f));
     return document;
 }

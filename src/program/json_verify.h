@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 
-#include <facet_study/race.h>
+#include "race/verdict.h"
 
 // What `facet fly --verify` flew: a raw and a verified flight a task.
 typedef struct VerifiedFlights {
@@ -12,6 +12,8 @@ typedef struct VerifiedFlights {
     FacetRaceResult *raw, *verified; // [count]
     FacetVerifyReport *reports;      // [count]
     FacetVerifyOptions options;
+    Verdict *verdicts; // [count]; NULL when none were flown
+    VerdictOptions verdict_options;
 } VerifiedFlights;
 
 // The verified flights as json_from_results has them, with the raw ones under "raw" and what

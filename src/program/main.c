@@ -1,5 +1,6 @@
 // The program: finds the command that the first argument names and runs it.
 #include "args.h"
+#include "base/isa.h"
 #include "base/text.h"
 #include "commands.h"
 #include "linalg/gemm.h"
@@ -34,6 +35,7 @@ static const Command commands[] = {
     {"report", "write flights, figures and tables as one page", cmd_report, true},
     {"reproduce", "make everything from nothing and print the paper's tables", cmd_reproduce,
      false},
+    {"study", "composition: pairs left out, fewer pairs, operators", cmd_study, false},
     {"gate", "fly through single gates by camera, and train and study who does", cmd_gate, false},
     {"camera", "draw what the onboard camera sees at a gate of a venue", cmd_camera, true},
     {"version", "show the version and what it was built with", cmd_version, false},
@@ -106,6 +108,7 @@ static int run(int argc, char **argv)
     const Command *command = find_command(name);
     if (!command) return unknown_command(name);
     FacetStatus status = team_join(argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+    if (status.ok) status = isa_status();
     if (status.ok && command->alone) status = ranks_agree(team_ranks(), team_refuse());
     int exit_code =
         status.ok ? command->run(argc - 1, argv + 1) : command_failed(command->name, status);

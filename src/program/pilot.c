@@ -38,13 +38,16 @@ FacetStatus pilot_open_seeds(Pilot *pilot, const FacetPolicy *policy, const Face
 
 void pilot_close(Pilot *pilot) { facet_policy_planner_destroy(pilot->plans); }
 
-bool shipped_policy(char path[FILE_PATH_MAX])
+static bool shipped_model(char path[FILE_PATH_MAX], const char *name)
 {
     char folder[FILE_PATH_MAX];
     if (!file_shipped(folder, "models").ok) return false;
-    snprintf(path, FILE_PATH_MAX, "%.900s/race-factored.safetensors", folder);
+    snprintf(path, FILE_PATH_MAX, "%.900s/%s.safetensors", folder, name);
     return access(path, R_OK) == 0;
 }
+
+bool shipped_policy(char path[FILE_PATH_MAX]) { return shipped_model(path, "race-factored"); }
+bool shipped_live(char path[FILE_PATH_MAX]) { return shipped_model(path, "live"); }
 
 // ---- Several policies ---------------------------------------------------------------------------
 

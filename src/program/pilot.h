@@ -23,8 +23,10 @@ FacetStatus pilot_open_seeds(Pilot *pilot, const FacetPolicy *policy, const Face
                              const FacetProgress *progress);
 void pilot_close(Pilot *pilot);
 
-// The file of the policy that ships with Facet. False when none does.
+// The file of the policy that ships with Facet, and that of the small one that a page carries.
+// False when none does.
 bool shipped_policy(char path[FILE_PATH_MAX]);
+bool shipped_live(char path[FILE_PATH_MAX]);
 
 // ---- Several policies, one a method
 // --------------------------------------------------------------

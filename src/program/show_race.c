@@ -5,12 +5,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cache.h"
+#include "commit.h"
 #include "team.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // Ranks need the same course, vehicle and controller, and have the same speeds then.
 static FacetStatus compare_speeds(FacetRanks *ranks, const FacetRace *race)
@@ -38,7 +40,6 @@ FacetStatus study_open(FacetRace **race, const CommonOptions *common, const Stud
         .search = study->search,
     };
     *race = NULL;
-    if (common->json) TRY(file_check(common->json)); // the search takes a second or two
     FacetPool *pool;
     TRY(facet_pool_create(&pool, common->threads));
     FacetStatus status = facet_race_open(race, &options, pool, bar_open(common->quiet));
@@ -55,13 +56,21 @@ void study_close(FacetRace *race)
     facet_pool_destroy(pool);
 }
 
-FacetStatus study_state(bool *keeps, char state[STUDY_STATE_SIZE], const CommonOptions *common)
+FacetStatus study_state_open(StudyState *state, const CommonOptions *common)
 {
     struct stat about;
     const char *json = common->json;
-    *keeps = json && (stat(json, &about) != 0 || S_ISREG(about.st_mode));
-    snprintf(state, STUDY_STATE_SIZE, "%s.state", *keeps ? json : "");
-    return *keeps ? file_check(state) : status_ok();
+    *state = (StudyState){.keeps = json && (stat(json, &about) != 0 || S_ISREG(about.st_mode))};
+    if (!state->keeps) return status_ok();
+    snprintf(state->path, sizeof state->path, "%s.state", json);
+    TRY(file_check(state->path));
+    return lock_take(&state->lock, state->path);
+}
+
+void study_state_close(StudyState *state, bool complete)
+{
+    if (state->keeps && complete) unlink(state->path);
+    lock_drop(&state->lock);
 }
 
 bool study_is_own(const CommonOptions *common, const StudyOptions *study)
@@ -80,6 +89,10 @@ FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *rac
             return status_fail(FACET_NOT_FOUND,
                                "task %s: no speed clears every gate, so there is nothing to %s",
                                names->items[i], use);
+        for (int k = 0; k < i; k++)
+            if (tasks[k].track == tasks[i].track && tasks[k].opening == tasks[i].opening)
+                return status_fail(FACET_BAD_ARGUMENT, "task %s: expected once, found again",
+                                   names->items[i]);
     }
     return status_ok();
 }
@@ -192,6 +205,7 @@ void json_set_origin(Json *document, const char *command, uint64_t seed)
     json_set_string(document, "command", command);
     json_set_uint64(document, "seed", seed);
     json_set_string(document, "version", facet_version());
+    json_set_string(document, "commit", program_commit());
 }
 
 FacetStatus json_finish(Json *document, const CommonOptions *common)

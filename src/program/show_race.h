@@ -5,6 +5,7 @@
 #include "args.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/lock.h"
 
 #include <facet_study/race.h>
 
@@ -18,7 +19,7 @@ typedef struct StudyOptions {
 // Their rows in a command's table of options.
 #define STUDY_OPTIONS(study)                                                                       \
     option_text("preset", &(study).preset, "NAME", "gains and carrot of the controller"),          \
-        option_text("quad", &(study).quad, "FILE", "JSON file of the vehicle's parameters")
+        reads(option_text("quad", &(study).quad, "FILE", "JSON file of the vehicle's parameters"))
 
 // Opens the study that the options describe, with a pool of its own. Close accepts NULL.
 FacetStatus study_open(FacetRace **race, const CommonOptions *common, const StudyOptions *study);
@@ -27,8 +28,14 @@ void study_close(FacetRace *race);
 // The file beside that of --json in which a study keeps what is done, so that the same command goes
 // on from it. Without --json, or with a device or a pipe, there is none. Fails when it cannot be
 // written.
-enum { STUDY_STATE_SIZE = FILE_PATH_MAX + 8 };
-FacetStatus study_state(bool *keeps, char state[STUDY_STATE_SIZE], const CommonOptions *common);
+typedef struct StudyState {
+    bool keeps;                   // there is such a file
+    char path[FILE_PATH_MAX + 8]; // its name
+    FileLock lock;                // for one study at a time
+} StudyState;
+
+FacetStatus study_state_open(StudyState *state, const CommonOptions *common);
+void study_state_close(StudyState *state, bool complete); // removes it when all is done
 
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);
@@ -48,7 +55,7 @@ Json *json_from_plans(const FacetRace *race, const FacetRaceResult *results, int
 // Adds the names of a task, as track and size.
 void json_set_task(Json *entry, const FacetCourse *course, FacetCourseTask task);
 
-// Adds what made a document: the command, the seed and the version.
+// Adds what made a document: the command, the seed, the version and the commit.
 void json_set_origin(Json *document, const char *command, uint64_t seed);
 
 // Writes the document where --json says, and frees it.

@@ -3,6 +3,7 @@
 
 #include "bar.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "certify/study.h"
 #include "race/few_steps.h"
 #include "report/tables.h"
@@ -19,9 +20,8 @@ typedef struct StepStudy {
     int wanted; // curves, of the policies there are
     int count;  // done
     FewStepsCurve curves[CURVES];
-    bool keeps;                   // what is done
-    char state[STUDY_STATE_SIZE]; // where
-    char key[2 * FILE_PATH_MAX];  // names all that results depend on
+    StudyState state;            // what is done
+    char key[2 * FILE_PATH_MAX]; // names all that results depend on
 } StepStudy;
 
 static const FewStepsCurve *find_curve(const StepStudy *study, const char *method,
@@ -68,11 +68,15 @@ static FacetStatus read_curves(StepStudy *study, const JsonRef *root, int seeds)
     JsonRef key, list, at;
     int count;
     TRY(json_member(&key, root, "study"));
-    if (!json_chars(&key) || strcmp(json_chars(&key), study->key) != 0)
+    const char *found = json_chars(&key) ? json_chars(&key) : "";
+    if (strcmp(found, study->key) != 0) {
+        char wanted[120], there[120];
+        text_difference(wanted, there, sizeof wanted, study->key, found);
         return status_fail(FACET_BAD_FILE,
-                           "%s: holds results of other policies or of another study; remove it to "
+                           "%s: expected results of this study, with %s, found %s; remove it to "
                            "begin anew",
-                           root->file);
+                           root->file, wanted, there);
+    }
     TRY(json_member(&list, root, "curves"));
     TRY(json_length(&count, &list));
     if (count > CURVES) return json_wrong(&list, "the curves of the study");
@@ -86,10 +90,10 @@ static FacetStatus read_curves(StepStudy *study, const JsonRef *root, int seeds)
 
 static FacetStatus read_state(StepStudy *study, int seeds)
 {
-    if (!study->keeps || access(study->state, F_OK) != 0) return status_ok();
+    if (!study->state.keeps || access(study->state.path, F_OK) != 0) return status_ok();
     Json *document;
-    TRY(json_read(&document, study->state));
-    JsonRef root = json_root(document, study->state);
+    TRY(json_read(&document, study->state.path));
+    JsonRef root = json_root(document, study->state.path);
     FacetStatus status = read_curves(study, &root, seeds);
     json_free(document);
     return status;
@@ -97,11 +101,11 @@ static FacetStatus read_state(StepStudy *study, int seeds)
 
 static FacetStatus write_state(const StepStudy *study)
 {
-    if (!study->keeps) return status_ok();
+    if (!study->state.keeps) return status_ok();
     Json *document = json_object();
     json_set_string(document, "study", study->key);
     json_set(document, "curves", json_from_curves(study));
-    return json_write(document, study->state);
+    return json_write(document, study->state.path);
 }
 
 // ---- Flights ------------------------------------------------------------------------------------
@@ -143,10 +147,10 @@ static FacetStatus fly_all(StepStudy *study, const FacetRace *race, const Policy
         if (policy) status = fly_policy(study, race, policy, options, &part);
     }
     progress_end(&steps);
-    if (status.code == FACET_INTERRUPTED && study->keeps && study->count > 0)
+    if (status.code == FACET_INTERRUPTED && study->state.keeps && study->count > 0)
         return status_fail(FACET_INTERRUPTED,
                            "interrupted after %d of %d curves; the same command goes on from %s",
-                           study->count, study->wanted, study->state);
+                           study->count, study->wanted, study->state.path);
     return status;
 }
 
@@ -159,7 +163,7 @@ static FacetStatus run(StepStudy *study, const FacetRace *race, const PolicySet 
     if (study->wanted == 0)
         return status_fail(FACET_BAD_ARGUMENT,
                            "--step-study: expected a factored policy, found none");
-    TRY(study_state(&study->keeps, study->state, options->common));
+    TRY(study_state_open(&study->state, options->common));
     TRY(read_state(study, options->seeds));
     TRY(fly_all(study, race, set, options));
     Json *document = json_object();
@@ -167,9 +171,7 @@ static FacetStatus run(StepStudy *study, const FacetRace *race, const PolicySet 
     json_set(document, "curves", json_from_curves(study));
     json_set_origin(document, options->command, options->common->seed);
     print_document(stdout, race, INPUT_STEPS, document);
-    TRY(json_finish(document, options->common));
-    if (study->keeps) unlink(study->state);
-    return status_ok();
+    return json_finish(document, options->common);
 }
 
 FacetStatus step_study(const FacetRace *race, const PolicySet *set, const StepStudyOptions *options)
@@ -177,6 +179,7 @@ FacetStatus step_study(const FacetRace *race, const PolicySet *set, const StepSt
     StepStudy *study = calloc(1, sizeof *study);
     if (!study) return status_fail(FACET_NO_MEMORY, "out of memory for the study");
     FacetStatus status = run(study, race, set, options);
+    study_state_close(&study->state, status.ok);
     for (int i = 0; i < study->count; i++) few_steps_free(&study->curves[i]);
     free(study);
     return status;

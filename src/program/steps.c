@@ -1,10 +1,14 @@
 // Studies as a row of commands (see steps.h).
 #include "steps.h"
 
+#include "base/json.h"
+#include "base/text.h"
+#include "interrupt.h"
 #include "team.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 void step_begin(Step *step, const char *command)
@@ -74,11 +78,67 @@ int step_run_alone(Step *step, int (*command)(int argc, char **argv))
     return code;
 }
 
+int step_ended(const char *command, int code)
+{
+    if (code != EXIT_DONE && interrupt_requested() && team_leads())
+        fprintf(stderr, "facet %s: the same command goes on from here\n", command);
+    return code;
+}
+
 bool step_is_there(const char *path)
 {
     bool there = file_exists(path);
     ranks_broadcast(team_ranks(), 0, &there, sizeof there);
     return there;
+}
+
+static FacetStatus compare_settings(const char *path, const char *settings)
+{
+    Json *document;
+    JsonRef at;
+    char wanted[120], found[120];
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    FacetStatus status = json_member(&at, &root, "settings");
+    if (status.ok && !json_chars(&at)) status = json_wrong(&at, "a text");
+    if (status.ok && strcmp(json_chars(&at), settings) != 0) {
+        text_difference(wanted, found, sizeof wanted, settings, json_chars(&at));
+        status = status_fail(FACET_BAD_FILE,
+                             "%s: expected a folder of this study, with %s, found one with %s: "
+                             "other settings need another folder",
+                             path, wanted, found);
+    }
+    json_free(document);
+    return status;
+}
+
+static FacetStatus claim_folder(FileLock *lock, const char *folder, const char *first,
+                                const char *settings)
+{
+    char path[STEP_WORD_SIZE], made[STEP_WORD_SIZE];
+    step_file(path, folder, "study");
+    TRY(lock_take(lock, path));
+    step_file(path, folder, "settings.json");
+    step_file(made, folder, first);
+    if (file_exists(path)) return compare_settings(path, settings);
+    if (file_exists(made))
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected settings.json beside it, which tells how it was made, "
+                           "found none: begin in another folder",
+                           made);
+    Json *document = json_object();
+    json_set_string(document, "settings", settings);
+    return json_write(document, path);
+}
+
+FacetStatus step_folder(FileLock *lock, const char *folder, const char *first, const char *settings)
+{
+    *lock = (FileLock){.descriptor = -1};
+    FacetStatus status = file_make_folder(folder);
+    if (status.ok && team_leads()) status = claim_folder(lock, folder, first, settings);
+    status = ranks_agree(team_ranks(), status);
+    if (!status.ok) lock_drop(lock);
+    return status;
 }
 
 void step_file(char out[STEP_WORD_SIZE], const char *folder, const char *name)

@@ -5,7 +5,7 @@
 #define FACET_CLI_STEPS_H
 
 #include "args.h"
-#include "base/file.h"
+#include "base/lock.h"
 
 enum { STEP_WORDS_MAX = 128, STEP_WORD_SIZE = FILE_PATH_MAX };
 
@@ -30,6 +30,15 @@ int step_run_alone(Step *step, int (*command)(int argc, char **argv));
 
 // Whether the first rank finds the file there, so that all decide alike.
 bool step_is_there(const char *path);
+
+// What a study's command returns: its last step's code, and the line how to go on after a stop.
+int step_ended(const char *command, int code);
+
+// A folder belongs to one study with one set of settings, "seed 7, epochs 5", which it keeps in
+// settings.json: what was made under others is not taken for this one's. `first` is the first file
+// that the study makes. The first rank keeps others away until the lock is dropped.
+FacetStatus step_folder(FileLock *lock, const char *folder, const char *first,
+                        const char *settings);
 
 double step_clock(void); // s, of a clock that only goes forward
 

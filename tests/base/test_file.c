@@ -1,6 +1,7 @@
 // Files appear whole or not at all: full disk, wrong names, links, devices, interrupts.
-#define _XOPEN_SOURCE 700 // realpath
+#define _XOPEN_SOURCE 700 // realpath, mkfifo
 #include "base/file.h"
+#include "base/lock.h"
 #include "scratch.h"
 
 #include <signal.h>
@@ -203,25 +204,154 @@ static void places_without_data_are_named(void **state)
     unsetenv("FACET_DATA");
 }
 
-// A killed program's temporary files go; those of a living one, and other files, stay.
+// A killed program's temporary files go, also when another process has its number by now; one that
+// is still written, and other files, stay.
 static void what_a_killed_program_left_is_swept_away(void **state)
+{
+    (void)state;
+    AtomicFile written;
+    assert_ok(atomic_begin(&written, "swept"));
+    char reused[64];
+    snprintf(reused, sizeof reused, "swept.%ld.part", (long)getppid());
+    const char *const files[] = {
+        "swept.999999999.part", "swept.999999999.1.part", reused, "swept", "swept.12.parts",
+        "swept.x.part",         "swept.1.2.3.part"};
+    for (int i = 0; i < 7; i++) {
+        FILE *file = fopen(files[i], "w");
+        assert_non_null(file);
+        fclose(file);
+    }
+    atomic_sweep("swept");
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(access(files[i], F_OK), i < 3 ? -1 : 0);
+        unlink(files[i]);
+    }
+    assert_int_equal(access(written.temp, F_OK), 0);
+    atomic_abort(&written);
+    atomic_sweep("no/such/folder/swept");
+}
+
+// Every write sweeps its own path, whoever asks for it.
+static void a_write_sweeps_what_one_before_it_left(void **state)
+{
+    (void)state;
+    FILE *left = fopen("a.txt.999999999.part", "w");
+    assert_non_null(left);
+    fclose(left);
+    assert_ok(file_write("a.txt", "x", 1));
+    assert_int_equal(scratch_count("."), 1);
+    unlink("a.txt");
+}
+
+// Somebody who knows our number puts a link where the temporary file goes.
+static void a_planted_link_is_not_followed(void **state)
+{
+    (void)state;
+    assert_ok(file_write("precious", "old", 3));
+    char name[64];
+    snprintf(name, sizeof name, "a.txt.%ld.part", (long)getpid());
+    assert_int_equal(symlink("precious", name), 0);
+    assert_ok(file_write("a.txt", "new", 3));
+    assert_content("precious", "old");
+    assert_content("a.txt", "new");
+    unlink(name);
+    unlink("a.txt");
+    unlink("precious");
+}
+
+// Nor is a file that took the temporary one's place given the final name.
+static void a_file_put_in_the_temporary_ones_place_is_refused(void **state)
+{
+    (void)state;
+    AtomicFile file;
+    assert_ok(atomic_begin(&file, "a.txt"));
+    assert_int_equal(rename(file.temp, "moved"), 0);
+    FILE *other = fopen(file.temp, "w");
+    assert_non_null(other);
+    fclose(other);
+    char name[FILE_PATH_MAX];
+    strcpy(name, file.temp);
+    assert_refused(atomic_commit(&file), "a.txt: expected its temporary file a.txt.");
+    assert_int_equal(access("a.txt", F_OK), -1);
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(unlink("moved"), 0);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+static void modes_are_kept(void **state)
+{
+    (void)state;
+    mode_t before = umask(022);
+    assert_ok(file_write("a.txt", "x", 1));
+    assert_int_equal(mode_of("a.txt"), 0644);
+    assert_int_equal(chmod("a.txt", 0600), 0);
+    assert_ok(file_write("a.txt", "y", 1));
+    assert_int_equal(mode_of("a.txt"), 0600);
+    assert_int_equal(chmod("a.txt", 0664), 0);
+    assert_ok(file_write("a.txt", "z", 1));
+    assert_int_equal(mode_of("a.txt"), 0664);
+    umask(before);
+    unlink("a.txt");
+}
+
+static void devices_and_pipes_are_not_read(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    assert_refused(file_read(&text, &size, "/dev/zero"),
+                   "/dev/zero: expected a file to read, found a device or a pipe");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_refused(file_read(&text, &size, "pipe"),
+                   "pipe: expected a file to read, found a device");
+    unlink("pipe");
+}
+
+// ---- Locks --------------------------------------------------------------------------------------
+
+static void a_place_has_one_lock(void **state)
+{
+    (void)state;
+    FileLock first, second;
+    char process[64];
+    snprintf(process, sizeof process, "found %ld: wait for it", (long)getpid());
+    assert_ok(lock_take(&first, "a.txt"));
+    FacetStatus refused = lock_take(&second, "a.txt");
+    assert_refused(refused, "a.txt: expected no other process that writes there");
+    assert_refused(refused, process);
+    lock_drop(&second); // was never held
+    assert_refused(lock_take(&second, "a.txt"), "a.txt: expected no other process");
+    lock_drop(&first);
+    lock_drop(&first);
+    assert_int_equal(scratch_count("."), 0);
+    assert_ok(lock_take(&second, "a.txt"));
+    lock_drop(&second);
+    assert_refused(lock_take(&first, "no/such/a.txt"), "no/such/a.txt.lock: cannot create");
+}
+
+static void a_killed_process_locks_nobody_out(void **state)
 {
     (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) _exit(0);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    char dead[64], alive[64];
-    snprintf(dead, sizeof dead, "swept.%ld.part", (long)child);
-    snprintf(alive, sizeof alive, "swept.%ld.part", (long)getpid());
-    const char *const files[] = {dead, "swept", alive, "swept.12.parts", "swept.x.part"};
-    for (int i = 0; i < 5; i++) assert_ok(file_write(files[i], "x", 1));
-    atomic_sweep("swept");
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(access(files[i], F_OK), i == 0 ? -1 : 0);
-        unlink(files[i]);
+    FileLock lock;
+    if (child == 0) {
+        bool taken = lock_take(&lock, "a.txt").ok;
+        if (taken) raise(SIGKILL);
+        _exit(1);
     }
-    atomic_sweep("no/such/folder/swept");
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFSIGNALED(result));
+    assert_int_equal(access("a.txt.lock", F_OK), 0);
+    assert_ok(lock_take(&lock, "a.txt"));
+    lock_drop(&lock);
 }
 
 static void folders_are_made_with_their_parents(void **state)
@@ -263,6 +393,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(environment_names_the_data, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(places_without_data_are_named, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(what_a_killed_program_left_is_swept_away, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(a_write_sweeps_what_one_before_it_left, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(a_planted_link_is_not_followed, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_file_put_in_the_temporary_ones_place_is_refused,
+                                        scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(modes_are_kept, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(devices_and_pipes_are_not_read, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_place_has_one_lock, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_killed_process_locks_nobody_out, scratch_enter,
                                         leave_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,9 +334,8 @@ static void *allocate(size_t size)
 // A document with something of every kind, some of it set before what it hangs on is complete.
 static Json *make_everything(void)
 {
-    Json *document = json_object(), *list = json_array(), *inner = json_object();
-    json_set(document, "list", list);
-    json_push(list, inner);
+    Json *document = json_object(), *list = json_set(document, "list", json_array());
+    Json *inner = json_push(list, json_object());
     json_push_number(list, 0.25);
     json_push_number(list, INFINITY);
     json_push_string(list, "text");
@@ -405,12 +404,38 @@ static void what_is_missing_is_lost(void **state)
     document = json_array();
     json_push(document, NULL);
     assert_refused(json_write(document, "lost.json"), "lost.json: out of memory, not written");
-    json_set(NULL, "key", NULL);
-    json_set_number(NULL, "key", 1.0); // leaves nothing behind
-    json_push(NULL, NULL);
+    assert_null(json_set(NULL, "key", NULL));
+    assert_null(json_set(NULL, "key", json_object())); // leaves nothing behind
+    json_set_number(NULL, "key", 1.0);
+    assert_null(json_push(NULL, json_array()));
     json_push_string(NULL, "text");
     assert_refused(json_write(NULL, "lost.json"), "lost.json: out of memory");
     assert_null(json_line(NULL));
+}
+
+static void children_follow_each_other(void **state)
+{
+    (void)state;
+    Json *document;
+    assert_ok(json_parse(&document, "{\"a\": 1, \"b\": [5, 6], \"none\": []}", "test"));
+    JsonRef root = json_root(document, "test"), at = {0}, number = {0}, none;
+    const char *const keys[] = {"a", "b", "none"};
+    int count = 0;
+    while (json_next(&at, &root)) {
+        JsonRef same;
+        assert_ok(json_element(&same, &root, count));
+        assert_ptr_equal(at.node, same.node);
+        assert_string_equal(at.path, keys[count++]);
+    }
+    assert_int_equal(count, 3);
+    assert_ok(json_member(&at, &root, "b"));
+    for (count = 0; json_next(&number, &at); count++)
+        assert_string_equal(number.path, count ? "b[1]" : "b[0]");
+    assert_int_equal(count, 2);
+    assert_ok(json_member(&none, &root, "none"));
+    number = (JsonRef){0};
+    assert_false(json_next(&number, &none));
+    json_free(document);
 }
 
 int main(void)
@@ -431,6 +456,7 @@ int main(void)
         cmocka_unit_test(members_can_be_walked),
         cmocka_unit_test(truth_is_true_or_false),
         cmocka_unit_test(long_lists_take_few_digits),
+        cmocka_unit_test(children_follow_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

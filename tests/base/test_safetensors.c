@@ -3,6 +3,8 @@
 #include "base/safetensors.h"
 #include "data/samples.h"
 
+#include <time.h>
+
 static void set(TensorSource *source, const char *name, TensorType type, int rank, int64_t a,
                 int64_t b, int64_t c, const void *data)
 {
@@ -204,6 +206,54 @@ static void numbers_that_are_not_finite_are_refused(void **state)
     assert_refused(safetensors_write("no/such/folder", json_object(), &source, 1), "no/such");
 }
 
+// A header that claims one byte more than the file has is refused before it is looked at.
+static void a_header_ends_within_its_file(void **state)
+{
+    (void)state;
+    char text[] = "\0\0\0\0\0\0\0\0{}      ";
+    size_t size = sizeof text - 1;
+    Safetensors *file;
+    for (size_t more = 0; more < 12; more++) {
+        text[0] = (char)(size - 8 + more);
+        write_bytes("claims", text, size);
+        if (more == 0) {
+            assert_ok(safetensors_read(&file, "claims"));
+            safetensors_free(file);
+        } else {
+            assert_refused(safetensors_read(&file, "claims"), "truncated, or not a safetensors");
+        }
+    }
+}
+
+// A header of many tensors takes time in proportion.
+static void many_tensors_are_read_in_time(void **state)
+{
+    (void)state;
+    enum { MANY = 80000 };
+    char *text = malloc(MANY * 64 + 16);
+    assert_non_null(text);
+    size_t used = 8;
+    text[used++] = '{';
+    for (int i = 0; i < MANY; i++)
+        used += (size_t)sprintf(text + used,
+                                "%s\"t%d\":{\"dtype\":\"U8\",\"shape\":[0],"
+                                "\"data_offsets\":[0,0]}",
+                                i ? "," : "", i);
+    text[used++] = '}';
+    for (int i = 0; i < 8; i++) text[i] = (char)((used - 8) >> 8 * i);
+    write_bytes("many", text, used);
+    free(text);
+    clock_t start = clock();
+    Safetensors *file;
+    assert_ok(safetensors_read(&file, "many"));
+    assert_int_equal(safetensors_count(file), MANY);
+    safetensors_free(file);
+#ifndef TEST_SANITIZED
+    assert_less((double)(clock() - start) / CLOCKS_PER_SEC, 4.0); // s of this process
+#endif
+    (void)start;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +263,8 @@ int main(void)
         cmocka_unit_test_teardown(broken_headers_are_refused, scratch_clean),
         cmocka_unit_test_teardown(cut_files_are_refused, scratch_clean),
         cmocka_unit_test_teardown(numbers_that_are_not_finite_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(a_header_ends_within_its_file, scratch_clean),
+        cmocka_unit_test_teardown(many_tensors_are_read_in_time, scratch_clean),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

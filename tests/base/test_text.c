@@ -112,14 +112,21 @@ static void characters_are_valid_utf8(void **state)
 }
 
 // The vectors of RFC 4648, Section 10.
-static void bytes_become_base64(void **state)
+static void the_setting_that_differs_is_found(void **state)
 {
     (void)state;
-    const char *const expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char *text = text_base64((const unsigned char *)"foobar", i);
-        assert_string_equal(text, expected[i]);
-        free(text);
+    static const char *const cases[][4] = {
+        {"seed 1, gusts 0.5", "seed 2, gusts 0.5", "seed 1", "seed 2"},
+        {"seed 1, gusts 0.5", "seed 1, gusts 0.25", "gusts 0.5", "gusts 0.25"},
+        {"a=1,b=2", "a=1", "b=2", ""},
+        {"a=1", "none", "a=1", "none"},
+        {"a=1,b=2", "a=1,b=2", "", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char first[32], second[32];
+        text_difference(first, second, sizeof first, cases[i][0], cases[i][1]);
+        assert_string_equal(first, cases[i][2]);
+        assert_string_equal(second, cases[i][3]);
     }
 }
 
@@ -134,7 +141,7 @@ int main(void)
         cmocka_unit_test(order_is_total),
         cmocka_unit_test(width_counts_characters),
         cmocka_unit_test(characters_are_valid_utf8),
-        cmocka_unit_test(bytes_become_base64),
+        cmocka_unit_test(the_setting_that_differs_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

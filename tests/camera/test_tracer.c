@@ -73,6 +73,33 @@ static void rays_meet_the_same_surfaces(void **unused)
     facet_venue_destroy(venue);
 }
 
+// The normal of a ray that meets nothing is never read from what the memory held before.
+static void missed_rays_have_a_normal(void **unused)
+{
+    (void)unused;
+    FacetVenue *venue;
+    assert_ok(facet_venue_load(&venue, NULL, "pool"));
+    Rays rays = {.near = 1e-3f, .far = lanes(1.0f)};
+    rays.origin.z = lanes(500.0f);
+    rays.direction.z = lanes(1.0f);
+    rays.active = (LanesMask){-1, -1, 0, -1, 0, -1, -1, -1};
+    for (int plain = 0; plain < 2; plain++) {
+        Hits hits;
+        memset(&hits, 0x55, sizeof hits);
+        if (plain)
+            mesh_trace(&hits, &venue->mesh, &rays, 1);
+        else
+            embree_trace(&hits, venue->tracer, &rays, 1);
+        for (int lane = 0; lane < BATCH_LANES; lane++) {
+            assert_int_equal(hits.hit[lane], 0);
+            assert_near((double)hits.normal.x[lane], 0.0, 0.0);
+            assert_near((double)hits.normal.y[lane], 0.0, 0.0);
+            assert_near((double)hits.normal.z[lane], 1.0, 0.0);
+        }
+    }
+    facet_venue_destroy(venue);
+}
+
 static void frames_look_the_same(void **unused)
 {
     (void)unused;
@@ -133,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rays_meet_the_same_surfaces),
+        cmocka_unit_test(missed_rays_have_a_normal),
         cmocka_unit_test(frames_look_the_same),
         cmocka_unit_test(distances_are_those_by_trying_all),
     };

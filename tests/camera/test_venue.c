@@ -111,7 +111,9 @@ static void names_that_are_not_known(void **unused)
 #define PARTS(materials, rest)                                                                     \
     "{\"description\": \"x\", " SKY ", " LIGHT ", \"materials\": {" materials "},"                 \
     " \"poles\": \"grey\", " rest "}"
-#define OBJECTS(objects)      PARTS(GREY, "\"objects\": [" objects "]")
+#define OBJECTS(objects) PARTS(GREY, "\"objects\": [" objects "]")
+#define MANY                                                                                       \
+    "\"rows\": [{\"count\": 1000, \"step\": [1, 0, 0]}, {\"count\": 1000, \"step\": [0, 1, 0]}]"
 #define MATERIAL(name, parts) PARTS(GREY ", \"" name "\": {" parts "}", "\"objects\": []")
 
 static void refuse(const char *common, const char *scene, const char *words)
@@ -152,6 +154,16 @@ static void wrong_venue_files(void **unused)
         {PARTS(GREY, "\"things\": {\"it\": []}, \"objects\": [], \"clutter\": [{\"thing\": \"it\","
                      " \"count\": 1, \"area\": [899, -1, 901, 1]}]"),
          "scene.json: clutter[0]: expected an area with room"},
+        // A few lines that ask for a trillion boxes, or for as many of nothing.
+        {PARTS(GREY, "\"things\": {\"row\": [{\"box\": [1, 1, 1], \"material\": \"grey\", " MANY
+                     "}], \"rows\": [{\"thing\": \"row\", " MANY
+                     "}]}, \"objects\": [{\"thing\": \"rows\"}]"),
+         "scene.json: things.row[0]: expected a venue of at most 100000 shapes and things"},
+        {PARTS(GREY, "\"things\": {\"none\": [], \"rows\": [{\"thing\": \"none\", " MANY
+                     "}]}, \"objects\": [{\"thing\": \"rows\", " MANY "}]"),
+         "scene.json: things.rows[0]: expected a venue of at most 100000 shapes and things"},
+        {PARTS(GREY, "\"objects\": [{\"ball\": [1, 1, 1], \"material\": \"grey\", " MANY "}]"),
+         "scene.json: objects[0]: expected a venue of at most 1000000 surfaces"},
         {MATERIAL("wall", "\"colors\": [[1, 1, 1]]"),
          "scene.json: materials.wall.pattern: expected a value"},
         {MATERIAL("wall", "\"pattern\": \"brick\", \"colors\": [[1, 1, 1]]"),

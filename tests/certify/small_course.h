@@ -2,6 +2,7 @@
 #ifndef FACET_TEST_SMALL_COURSE_H
 #define FACET_TEST_SMALL_COURSE_H
 
+#include "certify/crossing.h"
 #include "policy/normalizer.h"
 #include "pools.h"
 #include "testing.h"
@@ -16,6 +17,8 @@ static inline FacetRace *open_course(int threads)
     return race;
 }
 
+static inline PacedPlan own_pace(const FacetKeypoint *chunk) { return (PacedPlan){chunk, 1.0}; }
+
 static inline FacetCourseTask task_named(const FacetRace *race, const char *name)
 {
     FacetCourseTask task;
@@ -28,7 +31,7 @@ static inline Normalizer *small_units(void)
 {
     const double min[] = {-7.0, -2.0, 0.0, 2.0}, max[] = {7.0, 2.0, 3.0, 4.0};
     Normalizer *normalizer;
-    assert_ok(normalizer_create(&normalizer, min, max, 4, NORMALIZER_CONSTANT_REFUSED));
+    assert_ok(normalizer_create(&normalizer, min, max, 4));
     return normalizer;
 }
 

@@ -64,7 +64,8 @@ static void the_gain_covers_the_gates_slopes(void **unused)
     ClosedLoop loop;
     expert_plan(chunk, race, task);
     assert_ok(closed_loop_measure(&loop, race, task, chunk, units, &options));
-    assert_ok(crossing_sensitivity(&sensitivity, race, task, chunk, units, CROSSING_STEP));
+    assert_ok(
+        crossing_sensitivity(&sensitivity, race, task, own_pace(chunk), units, CROSSING_STEP));
     double steepest = 0.0;
     for (int g = 0; g < sensitivity.gates; g++) steepest = fmax(steepest, sensitivity.gate[g].norm);
     assert_true(steepest > 1.0);
@@ -122,6 +123,34 @@ static void a_plan_too_short_to_measure_is_refused(void **unused)
     facet_race_close(race);
 }
 
+static bool say_stop(void *context, const FacetProgressEvent *event)
+{
+    (void)context;
+    return event->done > 0;
+}
+
+static void a_stop_is_heard_between_marks(void **unused)
+{
+    (void)unused;
+    FacetRace *race = open_course(2);
+    Normalizer *units = small_units();
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    ClosedLoopOptions options = few();
+    ClosedLoop loop;
+    const FacetProgress host = {.report = say_stop};
+    Progress progress;
+    straight_plan(chunk);
+    progress_begin(&progress, &host, "loop", 1);
+    options.progress = &progress;
+    options.pairs = options.draws = 0; // which would hear it later
+    FacetStatus status = closed_loop_measure(&loop, race, task_named(race, "straight/large"), chunk,
+                                             units, &options);
+    progress_end(&progress);
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    normalizer_destroy(units);
+    facet_race_close(race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_gain_covers_the_gates_slopes),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(a_plan_too_short_to_measure_is_refused),
+        cmocka_unit_test(a_stop_is_heard_between_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

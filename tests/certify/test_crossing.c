@@ -30,7 +30,8 @@ static void a_straight_plan_moves_its_crossing_metre_for_metre(void **unused)
     FacetCourseTask task = task_named(race, "straight/large");
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     straight_plan(chunk);
-    assert_ok(crossing_sensitivity(&sensitivity, race, task, chunk, units, CROSSING_STEP));
+    assert_ok(
+        crossing_sensitivity(&sensitivity, race, task, own_pace(chunk), units, CROSSING_STEP));
     assert_int_equal(sensitivity.gates, 2);
     const CrossingSlope *far = &sensitivity.gate[1];
     assert_true(crossing_has_slope(far));
@@ -61,16 +62,17 @@ static void slopes_agree_with_flights_of_another_step(void **unused)
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], moved[FACET_CHUNK_KEYPOINTS];
     double change[PLAN_SIZE], back[PLAN_SIZE], predicted[FACET_TRACK_GATES_MAX][2];
     expert_plan(chunk, race, task);
-    assert_ok(crossing_sensitivity(&sensitivity, race, task, chunk, units, CROSSING_STEP));
+    assert_ok(
+        crossing_sensitivity(&sensitivity, race, task, own_pace(chunk), units, CROSSING_STEP));
     double squares[2] = {0.0, 0.0};
     for (uint64_t seed = 0; seed < 6; seed++) {
         Crossings ahead, behind;
         crossing_random_changes(change, 0.03, 1, seed);
         for (int j = 0; j < PLAN_SIZE; j++) back[j] = -change[j];
         plan_change(moved, chunk, units, change);
-        assert_ok(crossings_fly(&ahead, race, task, moved));
+        assert_ok(crossings_fly(&ahead, race, task, own_pace(moved)));
         plan_change(moved, chunk, units, back);
-        assert_ok(crossings_fly(&behind, race, task, moved));
+        assert_ok(crossings_fly(&behind, race, task, own_pace(moved)));
         crossing_predict(predicted, &sensitivity, change);
         for (int g = 0; g < sensitivity.gates; g++) {
             assert_true(ahead.gate[g].crossed);
@@ -88,7 +90,7 @@ static void slopes_agree_with_flights_of_another_step(void **unused)
     double changes[8 * PLAN_SIZE];
     CrossingCheck check;
     crossing_random_changes(changes, 0.03, 8, 11);
-    assert_ok(crossing_check(&check, &sensitivity, race, task, chunk, units, changes, 8));
+    assert_ok(crossing_check(&check, &sensitivity, race, task, own_pace(chunk), units, changes, 8));
     assert_int_equal(check.compared + check.lost, 8 * sensitivity.gates);
     assert_less(check.relative, 0.3);
     assert_true(check.gap_max <= check.shift_max);
@@ -107,15 +109,15 @@ static void threads_change_nothing(void **unused)
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     double gusts[2][FACET_TRACK_GATES_MAX] = {{0.0}};
     straight_plan(chunk);
-    assert_ok(crossing_sensitivity(&sensitivity, one, task, chunk, units, CROSSING_STEP));
-    assert_ok(crossing_sensitivity(&again, three, task, chunk, units, CROSSING_STEP));
+    assert_ok(crossing_sensitivity(&sensitivity, one, task, own_pace(chunk), units, CROSSING_STEP));
+    assert_ok(crossing_sensitivity(&again, three, task, own_pace(chunk), units, CROSSING_STEP));
     assert_memory_equal(&sensitivity, &again, sizeof again);
-    assert_ok(crossing_disturbance(gusts[0], one, task, chunk, 0.5, 7, 3));
-    assert_ok(crossing_disturbance(gusts[1], three, task, chunk, 0.5, 7, 3));
+    assert_ok(crossing_disturbance(gusts[0], one, task, own_pace(chunk), 0.5, 7, 3));
+    assert_ok(crossing_disturbance(gusts[1], three, task, own_pace(chunk), 0.5, 7, 3));
     assert_memory_equal(gusts[0], gusts[1], sizeof gusts[0]);
     assert_true(gusts[0][1] > 1e-3);
     assert_true(gusts[0][1] < 0.5);
-    assert_ok(crossing_disturbance(gusts[0], one, task, chunk, 0.0, 3, 3));
+    assert_ok(crossing_disturbance(gusts[0], one, task, own_pace(chunk), 0.0, 3, 3));
     assert_near(gusts[0][0], 0.0, 0.0);
     normalizer_destroy(units);
     facet_race_close(one);
@@ -133,9 +135,10 @@ static void a_gate_that_is_not_crossed_is_data(void **unused)
     double gusts[FACET_TRACK_GATES_MAX], c2 = 1.0, eps = 0.0;
     straight_plan(chunk);
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.y += 6.0;
-    assert_ok(crossing_sensitivity(&sensitivity, race, task, chunk, units, CROSSING_STEP));
+    assert_ok(
+        crossing_sensitivity(&sensitivity, race, task, own_pace(chunk), units, CROSSING_STEP));
     assert_false(sensitivity.gate[1].nominal.crossed);
-    assert_ok(crossing_disturbance(gusts, race, task, chunk, 0.5, 2, 1));
+    assert_ok(crossing_disturbance(gusts, race, task, own_pace(chunk), 0.5, 2, 1));
     assert_true(isinf(gusts[1]));
     CrossingRadius radius[FACET_TRACK_GATES_MAX];
     double *m = calloc(PLAN_SIZE * PLAN_SIZE, sizeof *m), shift[FACET_TRACK_GATES_MAX][2];
@@ -147,7 +150,7 @@ static void a_gate_that_is_not_crossed_is_data(void **unused)
     assert_true(isnan(shift[1][0]));
     chunk[3].pos.x = nan("");
     Crossings crossings;
-    assert_ok(crossings_fly(&crossings, race, task, chunk));
+    assert_ok(crossings_fly(&crossings, race, task, own_pace(chunk)));
     assert_false(crossings.gate[0].crossed);
     free(m);
     normalizer_destroy(units);

@@ -223,6 +223,34 @@ static void what_has_no_certificate_is_refused(void **state)
     facet_pool_destroy(pool);
 }
 
+typedef struct Host {
+    int asked, stop_after;
+} Host;
+
+static bool watch(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    Host *host = context;
+    return ++host->asked <= host->stop_after;
+}
+
+// A step's Jacobian may take long: the host is asked before the columns of every time step.
+static void a_stop_is_heard_between_the_rows_of_a_jacobian(void **state)
+{
+    (void)state;
+    Fixture f;
+    const DenoisingPath *path;
+    setup(&f, 1.5, 1);
+    int horizon = f.policy->net->config.horizon;
+    Host patient = {.stop_after = 1 << 20}, hasty = {.stop_after = 3};
+    assert_ok(path_trace(&path, f.tracer, f.task, 7, &(FacetProgress){watch, &patient}));
+    assert_true(patient.asked > STEPS * horizon);
+    FacetStatus stopped = path_trace(&path, f.tracer, f.task, 7, &(FacetProgress){watch, &hasty});
+    assert_int_equal(stopped.code, FACET_INTERRUPTED);
+    assert_int_equal(hasty.asked, 4);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +260,7 @@ int main(void)
         cmocka_unit_test(the_plans_are_the_samplers),
         cmocka_unit_test(the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(what_has_no_certificate_is_refused),
+        cmocka_unit_test(a_stop_is_heard_between_the_rows_of_a_jacobian),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

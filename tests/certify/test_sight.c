@@ -30,8 +30,8 @@ static void setup(Fixture *f, double knee, int threads)
     f->z[0] = f->task.value[0], f->z[1] = f->task.value[1];
     assert_ok(facet_pool_create(&f->pool, threads));
     fill_frames(f->frame, 1, 1);
-    assert_ok(
-        sight_create(&sight, f->policy->encoder, f->policy->encoder_params, 1, threads, f->pool));
+    assert_ok(sight_create(&sight, f->policy->encoder, f->policy->encoder_params[0], 1, threads,
+                           f->pool));
     sight_features(features, sight, f->frame, 1, f->pool);
     sight_free(sight);
     for (int i = 0; i < FEATURES; i++) f->context[i] = (double)features[i];
@@ -166,7 +166,9 @@ static void the_plans_are_the_runners(void **state)
                                              .steps = STEPS,
                                              .seed = 6,
                                              .numbers = numbered ? &number : NULL};
-            assert_ok(facet_policy_runner_sample(plan, runner, &f.task, f.frame, 1, &how, f.pool));
+            const FacetPolicyObserved observed = {.frames = f.frame};
+            assert_ok(
+                facet_policy_runner_sample(plan, runner, &f.task, &observed, 1, &how, f.pool));
             if (joint)
                 facet_certifier_joint_actions(ours, certifier);
             else
@@ -302,7 +304,7 @@ static void what_has_no_certificate_is_refused(void **state)
     facet_certifier_destroy(certifier);
     assert_refused(
         facet_certify_diagnostics(&diagnostics, f.policy, &f.task, actions, 1, 5, 1, f.pool, NULL),
-        "a policy that sees has no certificate without a frame");
+        "a policy that takes observations has no certificate without them");
     FacetPolicy *baseline = tiny_policy_with(FACET_POLICY_BASELINE, FEATURES);
     assert_refused(facet_certifier_create(&certifier, baseline, STEPS, f.pool), "no factors");
     facet_policy_destroy(baseline);

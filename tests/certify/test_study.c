@@ -1,6 +1,6 @@
 // A study of certificates on a small course: the same whether it is done in one go or resumed, the
 // file that results wait in, and the records of gates.
-#include "certify/study.h"
+#include "certify/gates.h"
 #include "policy/parts.h"
 #include "policy/waves.h"
 #include "pools.h"
@@ -83,8 +83,15 @@ static void check_gates(const CertifyRecord *record)
     for (int g = 0; g < record->gate_count; g++) {
         const GateRecord *gate = &record->gates[g];
         double sum = gate->miss + gate->radius + gate->disturbance;
+        if (isfinite(gate->radius)) assert_near(gate->bound, 1.25 * gate->radius, 1e-12);
         double limit = race->course->openings[record->task.opening].half_width;
-        assert_int_equal(gate->certified, gate->crossed && sum < limit);
+        if (gate->formula) assert_true(gate->crossed && sum < limit);
+        if (!gate->certified) continue;
+        assert_true(gate->formula);
+        assert_less(record->fold, 1.0);
+        assert_true(gate->probe <= GATES_TRUST);
+        assert_true(gate->attack <= 1.0);
+        assert_less(gate->miss + gate->bound + gate->disturbance, limit);
     }
     // A pace is named only where every gate holds at it; slower ones only where the own fails.
     const PaceRecord *paced = &record->paced;
@@ -126,7 +133,8 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_int_equal(rest.resumed, 3);
     certify_study_free(&rest);
     options.study = "another";
-    assert_refused(certify_study(&rest, race, policy, &options, NULL), "another policy or study");
+    assert_refused(certify_study(&rest, race, policy, &options, NULL),
+                   "study.state: expected results of this study, with another, found test");
     unlink("study.state");
 }
 
@@ -165,6 +173,10 @@ static void a_host_that_says_stop_keeps_what_is_done(void **state)
     assert_int_equal(watcher.total, STEPS);
     certify_study_free(&study);
     unlink("study.state");
+    options.state = NULL;
+    watcher.stop_at = 1;
+    assert_refused(certify_study(&study, race, policy, &options, &progress),
+                   "interrupted with 0 of 2 plans certified and none kept: --json FILE keeps them");
 }
 
 // A plan that cannot be sampled is a result with a reason, here and after a round through a file.

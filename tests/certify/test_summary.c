@@ -25,12 +25,12 @@ static void changes_add_up(void **state)
 static void the_tightest_gate_uses_the_most(void **state)
 {
     (void)state;
-    GateRecord gates[] = {{.miss = 0.1, .radius = 0.2, .disturbance = 0.1},
-                          {.miss = 0.3, .radius = 0.2, .disturbance = 0.2},
-                          {.miss = 0.2, .radius = 0.1, .disturbance = 0.3}};
-    assert_near(crossing_used(&gates[0]), 0.4, 1e-15);
+    GateRecord gates[] = {{.miss = 0.1, .bound = 0.25, .disturbance = 0.1},
+                          {.miss = 0.3, .bound = 0.25, .disturbance = 0.2},
+                          {.miss = 0.2, .bound = 0.125, .disturbance = 0.3}};
+    assert_near(crossing_used(&gates[0]), 0.45, 1e-15);
     assert_int_equal(gates_tightest(gates, 3), 1);
-    gates[2].radius = INFINITY;
+    gates[2].bound = INFINITY;
     assert_int_equal(gates_tightest(gates, 3), 2);
     assert_int_equal(gates_tightest(gates, 1), 0);
 }

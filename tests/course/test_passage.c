@@ -48,10 +48,22 @@ static void crossing_is_interpolated(void **unused)
         assert_true(result->crossed);
         assert_int_equal(result->passed, miss <= half_width);
         assert_near(result->miss, miss, 1e-12);
+        assert_near(hypot(result->at[0], result->at[1]), miss, 1e-12);
         assert_near(result->time, start + t_cross, 1e-12);
         assert_near(result->speed, vec3_norm(vel), 1e-10);
         assert_int_equal(referee.next, 1);
     }
+}
+
+// As one flies through along x, y is to the left and z up.
+static void a_crossing_lies_to_the_left_and_up(void **unused)
+{
+    (void)unused;
+    FacetTrack track = row_of_gates(1);
+    FacetReferee referee = referee_make(&track, 0.5);
+    watch_line(&referee, vec3(-1.0, 0.2, 1.9), vec3(1.0, 0.2, 1.9), 4, 0.0, 0.1);
+    assert_near(referee.gates[0].at[0], 0.2, 1e-12);
+    assert_near(referee.gates[0].at[1], -0.1, 1e-12);
 }
 
 static void backwards_does_not_count(void **unused)
@@ -262,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crossing_is_interpolated),
+        cmocka_unit_test(a_crossing_lies_to_the_left_and_up),
         cmocka_unit_test(backwards_does_not_count),
         cmocka_unit_test(gates_count_in_order),
         cmocka_unit_test(near_miss_settles_the_gate),

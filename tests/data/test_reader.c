@@ -38,8 +38,10 @@ static const struct {
     {"actions_bool", "data/demo_1/actions: expected a matrix of numbers, found an enumeration"},
     {"actions_complex", "data/demo_1/actions: expected a matrix of numbers, found a compound"},
     {"actions_empty", "data/demo_0/actions: expected a matrix of 1x1 or more, found 0x3"},
-    {"actions_longer", "data/demo_1/actions: expected a shape of 5x3, found 6x3"},
-    {"actions_wider", "data/demo_1/actions: expected a shape of 5x3, found 5x4"},
+    {"actions_longer", "data/demo_1: attribute 'num_samples': expected 6, the rows of actions, "
+                       "found 5"},
+    {"actions_wider", "data/demo_1/actions: expected actions of 3 numbers, as in data/demo_0, "
+                      "found 4"},
     {"actions_nan", "data/demo_3/actions: expected finite numbers, found nan in row 4, column 1"},
     {"actions_inf", "data/demo_0/actions: expected finite numbers, found -inf in row 0, column 0"},
     {"samples_missing", "data/demo_1: attribute 'num_samples': expected an integer, found nothing"},
@@ -54,7 +56,7 @@ static const struct {
     {"obs_shorter", "data/demo_0/obs/state: expected a shape of 5x2, found 4x2"},
     {"obs_wider", "data/demo_1/obs/state: expected a shape of 5x2, found 5x3"},
     {"obs_nan", "data/demo_1/obs/state: expected finite numbers, found nan in row 0, column 1"},
-    {"obs_image", "data/demo_0/obs/state: expected a matrix of 2 dimensions, found 4"},
+    {"obs_image", "data/demo_1/obs/state: expected nothing, as in data/demo_0, found an array"},
     {"name_too_long", "data: expected names of at most 127 bytes, found 'demo_111"},
 };
 enum { BROKEN = sizeof broken / sizeof *broken };

@@ -17,7 +17,11 @@ static FacetFactorTask tasks[DEMOS];
 
 static int make_dataset(void **state)
 {
+    static int64_t starts[DEMOS + 1];
     static FacetDataset dataset = {.demos = DEMOS, .steps = STEPS, .action_dim = DIM};
+    for (int demo = 0; demo <= DEMOS; demo++) starts[demo] = (int64_t)demo * STEPS;
+    dataset.starts = starts;
+    dataset.rows = starts[DEMOS];
     dataset.actions = actions[0][0];
     dataset.tasks = tasks;
     assert_ok(factor_space_from_json(&dataset.space, "{\"a\":[\"x\",\"y\"],\"b\":[\"x\",\"y\"]}",
@@ -81,7 +85,7 @@ static void the_normalizer_spans_the_chosen_demos(void **state)
 {
     const bool mask[DEMOS] = {true, true, false, false};
     Normalizer *normalizer;
-    assert_ok(dataset_normalizer(&normalizer, *state, mask, NORMALIZER_CONSTANT_REFUSED));
+    assert_ok(dataset_normalizer(&normalizer, *state, mask));
     assert_int_equal(normalizer->dim, DIM);
     assert_true(normalizer->min[0] == 1.0);
     assert_true(normalizer->max[0] == 4.0);
@@ -94,21 +98,23 @@ static void the_normalizer_spans_the_chosen_demos(void **state)
     normalizer_destroy(normalizer);
 
     const bool none[DEMOS] = {false};
-    assert_refused(dataset_normalizer(&normalizer, *state, none, NORMALIZER_CONSTANT_ZERO),
-                   "found none chosen");
+    assert_refused(dataset_normalizer(&normalizer, *state, none), "found none chosen");
     assert_null(normalizer);
 }
 
-static void a_constant_action_is_named(void **state)
+static void actions_that_never_change_are_refused(void **state)
 {
     FacetDataset dataset = *(FacetDataset *)*state;
-    double constant[STEPS * DIM] = {1.0, 4.0, 2.0, 4.0};
+    double constant[STEPS * DIM] = {1.0, 4.0, 1.0, 4.0};
     dataset.actions = constant;
     dataset.demos = 1;
     Normalizer *normalizer;
-    assert_refused(dataset_normalizer(&normalizer, &dataset, NULL, NORMALIZER_CONSTANT_REFUSED),
-                   "actions: channel 1: expected values that differ, found the constant 4");
-    assert_ok(dataset_normalizer(&normalizer, &dataset, NULL, NORMALIZER_CONSTANT_ZERO));
+    assert_refused(dataset_normalizer(&normalizer, &dataset, NULL),
+                   "actions: expected numbers that change, found 2 constants");
+    assert_null(normalizer);
+    constant[2] = 2.0; // one that does is enough
+    assert_ok(dataset_normalizer(&normalizer, &dataset, NULL));
+    assert_int_equal(normalizer_constants(normalizer), 1);
     normalizer_destroy(normalizer);
 }
 
@@ -119,7 +125,7 @@ int main(void)
         cmocka_unit_test(a_mask_chooses_demos),
         cmocka_unit_test(a_split_makes_both_masks),
         cmocka_unit_test(the_normalizer_spans_the_chosen_demos),
-        cmocka_unit_test(a_constant_action_is_named),
+        cmocka_unit_test(actions_that_never_change_are_refused),
     };
     return cmocka_run_group_tests(tests, make_dataset, free_dataset);
 }

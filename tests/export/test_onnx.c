@@ -75,10 +75,12 @@ static void sample(Case *c, const FacetPolicy *policy, const char *text)
     FacetPolicyRunner *runner;
     fill_frames(frame, 1, 2);
     assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
-    assert_ok(facet_policy_runner_sample(actions, runner, &task, policy->encoder ? frame : NULL, 1,
-                                         &how, NULL));
+    assert_ok(facet_policy_runner_sample(
+        actions, runner, &task, policy->encoder ? &(FacetPolicyObserved){.frames = frame} : NULL, 1,
+        &how, NULL));
     facet_policy_runner_destroy(runner);
-    if (policy->encoder) encode(c->seen, input, policy->encoder, policy->encoder_params, frame, 1);
+    if (policy->encoder)
+        encode(c->seen, input, policy->encoder, policy->encoder_params[0], frame, 1);
     sampler_noise(c->noise, 3, 4, TINY_SIZE);
     for (int i = 0; i < TINY_SIZE; i++) c->actions[i] = (float)actions[i];
     for (int i = 0; i < FACTORS; i++) c->task[i] = task.value[i];
@@ -165,15 +167,15 @@ static void the_encoder_agrees(void **state)
         const EncoderConfig *config = &configs[i];
         FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, config->features);
         encoder_free(policy->encoder);
-        free(policy->encoder_params);
+        free(policy->encoder_params[0]);
         assert_ok(encoder_create(&policy->encoder, *config));
         const TensorTable *table = encoder_table(policy->encoder);
-        policy->encoder_params = policy_block(table);
-        assert_non_null(policy->encoder_params);
-        fill_weights(policy->encoder_params, table, 5);
+        policy->encoder_params[0] = policy_block(table);
+        assert_non_null(policy->encoder_params[0]);
+        fill_weights(policy->encoder_params[0], table, 5);
         for (size_t k = 0; k < table->size; k++) // nothing is zero or one
-            policy->encoder_params[k] += 0.1f * sinf((float)k);
-        encode(features, inputs, policy->encoder, policy->encoder_params, frames, FRAMES);
+            policy->encoder_params[0][k] += 0.1f * sinf((float)k);
+        encode(features, inputs, policy->encoder, policy->encoder_params[0], frames, FRAMES);
         const TensorSource tensors[] = {
             {"image", TENSOR_F32, 4, {FRAMES, config->height, config->width, 3}, inputs},
             {"features", TENSOR_F32, 2, {FRAMES, config->features}, features}};
@@ -251,6 +253,20 @@ static void a_refusal_leaves_the_file_as_it_was(void **state)
     facet_policy_destroy(one);
 }
 
+// Nothing to train on leaves a knet policy with the network of no factor alone.
+static void the_only_network_is_named(void **state)
+{
+    (void)state;
+    FacetPolicy *knet = tiny_policy(FACET_POLICY_KNET);
+    int networks = knet->networks;
+    knet->networks = 1;
+    FacetStatus status = onnx_export(knet, NULL, "model.onnx");
+    assert_refused(status, "expected the name of one of the 1 networks of this knet policy: null");
+    assert_string_equal(strrchr(status.text, ':'), ": null");
+    knet->networks = networks;
+    facet_policy_destroy(knet);
+}
+
 static void too_large_a_network_is_refused(void **state)
 {
     (void)state;
@@ -287,6 +303,7 @@ int main(void)
         cmocka_unit_test_teardown(networks_of_a_knet_go_one_by_one, scratch_clean),
         cmocka_unit_test_teardown(the_same_policy_gives_the_same_bytes, scratch_clean),
         cmocka_unit_test_teardown(a_refusal_leaves_the_file_as_it_was, scratch_clean),
+        cmocka_unit_test_teardown(the_only_network_is_named, scratch_clean),
         cmocka_unit_test_teardown(too_large_a_network_is_refused, scratch_clean),
         cmocka_unit_test_teardown(the_command_says_what_it_misses, scratch_clean),
     };

@@ -100,6 +100,13 @@ static void command_is_refused_where_there_is_no_spline(void **unused)
 
 // ---- The search ---------------------------------------------------------------------------------
 
+static FacetSpeedCell search(const FacetFlightSetup *setup, double speed_min, double speed_max)
+{
+    FacetSpeedCell cell;
+    assert_ok(expert_search(&cell, setup, speed_min, speed_max));
+    return cell;
+}
+
 static void easy_task_reaches_the_highest_speed(void **unused)
 {
     (void)unused;
@@ -107,7 +114,7 @@ static void easy_task_reaches_the_highest_speed(void **unused)
     FacetControlPreset preset = test_preset();
     FacetTrack track = slalom("line", 0.0);
     FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
-    FacetSpeedCell cell = expert_search(&setup, 2.0, 3.1);
+    FacetSpeedCell cell = search(&setup, 2.0, 3.1);
     assert_true(cell.feasible);
     assert_near(cell.speed, 3.1, 0.0); // not a whole number of rungs above 2
     assert_less(cell.best_ratio, 0.2);
@@ -120,7 +127,7 @@ static void impossible_task_is_infeasible(void **unused)
     FacetControlPreset preset = test_preset();
     FacetTrack track = slalom("slalom", 2.0);
     FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.02);
-    FacetSpeedCell cell = expert_search(&setup, 1.0, 2.0);
+    FacetSpeedCell cell = search(&setup, 1.0, 2.0);
     assert_false(cell.feasible);
     assert_near(cell.speed, 0.0, 0.0);
     assert_less(1.0 - EXPERT_RESERVE, cell.best_ratio);
@@ -128,12 +135,12 @@ static void impossible_task_is_infeasible(void **unused)
     // Nowhere to fly: every candidate crashes.
     FacetArena tight = {{-20.0, -20.0, 0.0}, {-5.0, 20.0, 10.0}};
     setup = in_still_air(&model, &preset, &tight, &track, 1.0);
-    cell = expert_search(&setup, 2.0, 3.0);
+    cell = search(&setup, 2.0, 3.0);
     assert_false(cell.feasible);
     assert_true(isinf(cell.best_ratio));
     // No path at all.
     track.points[1] = track.points[0];
-    cell = expert_search(&setup, 2.0, 3.0);
+    cell = search(&setup, 2.0, 3.0);
     assert_false(cell.feasible);
 }
 
@@ -147,11 +154,11 @@ static void reserve_is_kept(void **unused)
     FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 1.0);
     double miss = fly_at(&setup, 3.0);
     setup.half_width = miss / 0.9;
-    FacetSpeedCell cell = expert_search(&setup, 3.0, 3.2); // one candidate
+    FacetSpeedCell cell = search(&setup, 3.0, 3.2); // one candidate
     assert_false(cell.feasible);
     assert_near(cell.best_ratio, 0.9, 1e-9);
     setup.half_width = miss / 0.7;
-    assert_true(expert_search(&setup, 3.0, 3.2).feasible);
+    assert_true(search(&setup, 3.0, 3.2).feasible);
 }
 
 // A limit inside the range: at the speed found the flight clears its gates with the reserve, and
@@ -163,7 +170,7 @@ static void search_finds_the_limit(void **unused)
     FacetControlPreset preset = test_preset();
     FacetTrack track = slalom("slalom", 1.5);
     FacetFlightSetup setup = in_still_air(&model, &preset, &ARENA, &track, 0.5);
-    FacetSpeedCell cell = expert_search(&setup, 2.0, 10.0);
+    FacetSpeedCell cell = search(&setup, 2.0, 10.0);
     print_message("highest speed %.3f m/s\n", cell.speed);
     assert_true(cell.feasible);
     assert_between(cell.speed, 2.5, 9.5);
@@ -172,7 +179,7 @@ static void search_finds_the_limit(void **unused)
     assert_true(cell.best_ratio <= fly_at(&setup, cell.speed));
     // A wider opening is never slower.
     setup.half_width = 0.7;
-    assert_true(expert_search(&setup, 2.0, 10.0).speed >= cell.speed);
+    assert_true(search(&setup, 2.0, 10.0).speed >= cell.speed);
 }
 
 // ---- The map ----------------------------------------------------------------------------------
@@ -217,7 +224,7 @@ static void speed_map_has_the_same_bits_on_any_number_of_threads(void **unused)
             if (t == 1 && o == 1) {
                 FacetFlightSetup setup =
                     in_still_air(&model, &preset, &ARENA, &tracks[t], openings[o].half_width);
-                assert_near(one->speed, expert_search(&setup, 3.0, 5.0).speed, 0.0);
+                assert_near(one->speed, search(&setup, 3.0, 5.0).speed, 0.0);
             }
         }
     }

@@ -155,6 +155,12 @@ same 'bench: all' "$(echo "$out" | grep -c '^==')" 3
 same 'bench: beside peers' "$(echo "$out" | sed -n '$p')" '<peers>'
 facet bench peers plan --json a.json
 same 'bench: options of the peers' "$out" '<peers><plan><--json><a.json>'
+mkdir -p "$clone/fuzz/corpus/json" "$clone/fuzz/corpus/demos"
+facet fuzz jsn
+same 'fuzz: unknown' "$code $err" "2 facet: no fuzz target 'jsn', known: demos json"
+facet fuzz json x
+same 'fuzz: no number' "$code $err" "2 facet: fuzz: expected a number of seconds, found 'x'"
+
 facet bench flihgt
 same 'bench: unknown' "$code $err" "2 facet: no benchmark 'flihgt', known: dynamics flight peers"
 
@@ -223,6 +229,26 @@ machine clang
 facet setup clang
 same 'setup installs what is named and runs nothing' "$code $out $(called ninja)" '0  0'
 same 'setup: notice' "$err" 'facet: installing clang'
+
+# Nothing can be written in the clone of another user. Root may write anywhere, so a folder stands
+# where the lock goes.
+machine
+mkdir -p "$clone/build/.lock"
+facet race
+same 'the clone of another user' "$code $out" '1 '
+same 'the clone of another user: one line' "$err" "facet: cannot write to $clone/build: is this the \
+clone of another user? Make one of your own, or build elsewhere: cmake -S $clone -B FOLDER && cmake \
+--build FOLDER"
+cat "$home/program" >"$clone/build/facet"
+chmod +x "$clone/build/facet"
+facet race --quiet
+same 'the clone of another user, built' "$code $out$err" '0 <facet><race><--quiet> in elsewhere'
+facet test
+same 'the clone of another user: no tests' "$code" 1
+machine
+: >"$clone/build"
+facet race
+same 'no folder to build in' "$code ${err%%:*}" '1 facet'
 
 PATH=$real_path
 echo "$checks checks passed"

@@ -17,8 +17,8 @@ static void the_expert_passes_in_every_venue(void **unused)
         FacetFactorTask tasks[30];
         FacetGateFlight flights[TRIALS];
         for (int i = 0; i < 30; i++) tasks[i] = factor_task_at(world->space, 30 * venue + i);
-        assert_ok(
-            facet_gate_evaluate(flights, world, &crew, tasks, 30, TRIALS, 21, NULL, pool, NULL));
+        assert_ok(facet_gate_evaluate(flights, world, &crew, tasks, 30, TRIALS,
+                                      FACET_GATE_FOR_RESULTS, 21, NULL, pool, NULL));
         FacetGateTally tally = facet_gate_tally(flights, TRIALS);
         assert_int_equal(tally.ends[FACET_GATE_SUCCESS], TRIALS);
         assert_less(tally.miss, 0.1);
@@ -364,8 +364,8 @@ static void threads_change_nothing(void **unused)
                 (FacetGateWatch){.frame = sum_frame, .context = &sums[run][i], .sees = true};
         }
         assert_ok(facet_pool_create(&pool, run + 1));
-        assert_ok(facet_gate_evaluate(flights[run], world, &crew, tasks, TRIALS, TRIALS, 9, watches,
-                                      pool, NULL));
+        assert_ok(facet_gate_evaluate(flights[run], world, &crew, tasks, TRIALS, TRIALS,
+                                      FACET_GATE_FOR_RESULTS, 9, watches, pool, NULL));
         facet_pool_destroy(pool);
     }
     assert_memory_equal(flights[0], flights[1], sizeof flights[0]);
@@ -392,9 +392,11 @@ static void crews_that_fail(void **unused)
     FacetFactorTask task = factor_task_at(world->space, 0);
     FacetGateCrew crew = {.make = refuse_to_make};
     assert_ok(facet_pool_create(&pool, 2));
-    assert_refused(facet_gate_evaluate(&flight, world, &crew, &task, 1, 1, 1, NULL, pool, NULL),
+    assert_refused(facet_gate_evaluate(&flight, world, &crew, &task, 1, 1, FACET_GATE_FOR_RESULTS,
+                                       1, NULL, pool, NULL),
                    "no pilot 1");
-    assert_refused(facet_gate_evaluate(&flight, world, &crew, &task, 0, 1, 1, NULL, pool, NULL),
+    assert_refused(facet_gate_evaluate(&flight, world, &crew, &task, 0, 1, FACET_GATE_FOR_RESULTS,
+                                       1, NULL, pool, NULL),
                    "at least one task");
     facet_pool_destroy(pool);
     facet_gate_world_destroy(world);
@@ -417,8 +419,8 @@ static void a_stop_ends_a_flight(void **unused)
     FacetGateCrew crew = facet_gate_expert_crew(world);
     int asked = 0;
     const FacetProgress progress = {.report = stop_soon, .context = &asked};
-    FacetStatus status =
-        facet_gate_evaluate(flights, world, &crew, &task, 1, 2, 1, NULL, NULL, &progress);
+    FacetStatus status = facet_gate_evaluate(flights, world, &crew, &task, 1, 2,
+                                             FACET_GATE_FOR_RESULTS, 1, NULL, NULL, &progress);
     assert_int_equal(status.code, FACET_INTERRUPTED);
     assert_int_equal(asked, 5);
     facet_gate_world_destroy(world);

@@ -49,8 +49,9 @@ static FacetStatus look(void *context, const FacetGateFrames *frames)
         const double *truth = frames->offsets + (size_t)i * FACET_GATE_HORIZON * FACET_GATE_DIM;
         uint64_t number = (uint64_t)l->count;
         const FacetPolicySampling how = {.numbers = &number};
-        TRY(facet_policy_runner_sample(offsets, l->runner, &frames->task,
-                                       frames->rgb + (size_t)i * size, 1, &how, l->pool));
+        TRY(facet_policy_runner_sample(
+            offsets, l->runner, &frames->task,
+            &(FacetPolicyObserved){.frames = frames->rgb + (size_t)i * size}, 1, &how, l->pool));
         l->task[l->count] = frames->flight % TASKS;
         l->truth[l->count] = vec3(truth[0], truth[1], truth[2]);
         l->seen[l->count++] = vec3(offsets[0], offsets[1], offsets[2]);
@@ -134,6 +135,29 @@ static FacetGateTraining one_round(void)
     return training;
 }
 
+// Resuming with other rounds is refused, begun or complete, and the setting is named.
+static void refuse_other_rounds(const FacetGateWorld *world, const char *out, const char *file,
+                                FacetPool *pool)
+{
+    static const char *const words[] = {"rounds=2, found rounds=1", "flights=3, found flights=2",
+                                        "expert-share=0.5, found expert-share=0",
+                                        "redrawn=0.25, found redrawn=0"};
+    for (int i = 0; i < 4; i++) {
+        FacetGateTraining other = one_round();
+        FacetTrainSummary summary;
+        char line[160];
+        other.train.resume = true;
+        if (i == 0) other.rounds = 2;
+        if (i == 1) other.flights = 3;
+        if (i == 2) other.expert_share = 0.5;
+        if (i == 3) other.redrawn = 0.25;
+        snprintf(line, sizeof line, "%s: expected the train_frames of this run, %s", file,
+                 words[i]);
+        assert_refused(facet_gate_train(&summary, world, "demos.h5", out, &other, pool, NULL),
+                       line);
+    }
+}
+
 static void a_round_cut_short_resumes(void **state)
 {
     (void)state;
@@ -156,11 +180,13 @@ static void a_round_cut_short_resumes(void **state)
     // Up to the round, as a run does that ends there.
     FacetTrainOptions stage = training.train;
     stage.until = 3;
+    stage.frames = "rounds=1,flights=2,expert-share=0,redrawn=0";
     const char *const demos[] = {"demos.h5"};
     assert_ok(facet_policy_train_images(&resumed, demos, 1, "broken", &stage, pool, NULL));
     assert_refused(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL),
                    "broken.ckpt: there is an unfinished training");
     training.train.resume = true;
+    refuse_other_rounds(world, "broken", "broken.ckpt", pool);
     assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, NULL, NULL));
     assert_int_equal(resumed.resumed, 3);
     assert_int_equal(resumed.demos, straight.demos);
@@ -174,6 +200,7 @@ static void a_round_cut_short_resumes(void **state)
     write_demos(world, TASKS, pool);
     assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL));
     assert_int_equal(resumed.resumed, 6);
+    refuse_other_rounds(world, "broken", "broken", pool);
     assert_same_files("straight", "broken");
     assert_int_equal(access("broken.round1.h5", F_OK), -1);
     facet_pool_destroy(pool);

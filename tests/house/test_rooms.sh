@@ -6,8 +6,8 @@
 # of the runtime includes anything of the study, and nothing includes the program.
 set -eu
 
-runtime="math base factor nn encoder diffusion policy quad control course flight"
-study="ranks linalg picture paper data train export race certify camera gate report"
+runtime="math base factor nn encoder diffusion policy agent quad control course flight"
+study="ranks linalg picture paper evidence data train export race certify camera gate report"
 rooms="$runtime $study program"
 
 # These stand alone: they include nothing of Facet but themselves.

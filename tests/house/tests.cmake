@@ -16,3 +16,8 @@ if(NOT FACET_SANITIZE)
     ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} ${CMAKE_NM})
   set_tests_properties(house_runtime_alone install PROPERTIES TIMEOUT 300)
 endif()
+
+# What docs/your-robot.md types.
+add_test(NAME house_your_robot COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/test_your_robot.py
+  ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+set_tests_properties(house_your_robot PROPERTIES SKIP_RETURN_CODE 77)

@@ -67,6 +67,11 @@ static void wrong_streams_are_told_apart(void **state)
     assert_int_equal(inflater_unpack(back, SIZE + 1, inflater, packed, size), INFLATE_SHORTER);
     assert_int_equal(inflater_unpack(back, SIZE - 1, inflater, packed, size), INFLATE_LONGER);
     assert_int_equal(inflater_unpack(back, 1, inflater, packed, size), INFLATE_LONGER);
+    // A wrong checksum is damage, also when more bytes follow it.
+    uint8_t checked = packed[size - 4];
+    packed[size - 4] ^= 1;
+    assert_int_equal(inflater_unpack(back, SIZE, inflater, packed, size + 1), INFLATE_DAMAGED);
+    packed[size - 4] = checked;
     assert_int_equal(inflater_unpack(back, SIZE, inflater, packed, 0), INFLATE_DAMAGED);
     for (size_t cut = 1; cut < size; cut += 1 + size / 50)
         assert_int_equal(inflater_unpack(back, SIZE, inflater, packed, cut), INFLATE_DAMAGED);

@@ -52,8 +52,9 @@ static inline void fill_frames(uint8_t *frames, int count, int seed)
 }
 
 // Two factors of three values. It was trained on five tasks, none of them with track c. With
-// features it sees.
-static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int features)
+// features it sees; `observe` says what it takes, and NULL makes one that acts blind.
+static inline FacetPolicy *tiny_policy_made(FacetPolicyMethod method, int features,
+                                            FacetStatus (*observe)(FacetPolicy *policy))
 {
     static const char *const trained[] = {"a/s", "a/m", "b/s", "b/l", "a/l"};
     FacetPolicy *policy = calloc(1, sizeof *policy);
@@ -67,7 +68,7 @@ static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int featur
         assert_ok(factor_split_add(policy->training, task_of(policy->space, trained[i])));
     assert_ok(factor_split_add(policy->held_out, task_of(policy->space, "b/m")));
     assert_ok(normalizer_create(&policy->normalizer, (double[]){-3.0, 1.0 / 7.0},
-                                (double[]){5.0, 0.5}, TINY_D, NORMALIZER_CONSTANT_REFUSED));
+                                (double[]){5.0, 0.5}, TINY_D));
     assert_ok(schedule_cosine(&policy->schedule, 20));
     policy->prediction = PREDICT_V;
     policy->spacing = SPACING_TRAILING;
@@ -91,6 +92,7 @@ static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int featur
                                     .updates = 1234,
                                     .loss = 0.123456789};
     if (features) assert_ok(encoder_create(&policy->encoder, tiny_encoder(features)));
+    if (observe) assert_ok(observe(policy));
     assert_ok(policy_build(policy, (ScoreNetConfig){.horizon = TINY_T,
                                                     .dim = TINY_D,
                                                     .blocks = 2,
@@ -109,8 +111,15 @@ static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int featur
                 policy->params[i][tensor->offset + k] = 0.3f * sinf((float)(k * k + 7 * (size_t)i));
         }
     }
-    if (features) fill_weights(policy->encoder_params, encoder_table(policy->encoder), 70);
+    for (int i = 0; i < policy->networks && features; i++)
+        fill_weights(policy->encoder_params[i], encoder_table(policy->encoder), 70 + (uint64_t)i);
     return policy;
+}
+
+// With features it sees one frame of a camera.
+static inline FacetPolicy *tiny_policy_with(FacetPolicyMethod method, int features)
+{
+    return tiny_policy_made(method, features, features ? policy_observe_frame : NULL);
 }
 
 static inline FacetPolicy *tiny_policy(FacetPolicyMethod method)

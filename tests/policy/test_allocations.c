@@ -1,9 +1,9 @@
 // A longer training allocates no more than a short one: nothing is allocated in an update. Neither
 // is anything in a sampling of a runner, nor in an update on images.
 #include "allocations.h"
-#include "policies.h"
+#include "observers.h"
 #include "pools.h"
-#include "train/image_trainer.h"
+#include "train/learner.h"
 #include "waves.h"
 
 #include <facet_study/train.h>
@@ -35,10 +35,14 @@ static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
 {
     enum { PLANS = 35, STEPS = 5 };
     static double actions[PLANS * TINY_SIZE], path[(STEPS + 1) * PLANS * TINY_SIZE];
-    static uint8_t frames[PLANS * TINY_FRAME];
+    static uint8_t frames[PLANS * SEEN_STEPS * SEEN_IMAGES * TINY_FRAME];
+    static double numbers[PLANS * SEEN_STEPS * SEEN_DIM];
     FacetFactorTask tasks[PLANS];
     FacetPolicyRunner *runner;
-    fill_frames(frames, PLANS, 1);
+    fill_frames(frames, PLANS * SEEN_STEPS * SEEN_IMAGES, 1);
+    fill_numbers(numbers, PLANS * SEEN_STEPS, 1);
+    FacetPolicyObserved observed = {0};
+    if (policy->observe) observed = observed_of(policy, numbers, frames);
     for (int i = 0; i < PLANS; i++) tasks[i] = task_of(policy->space, i % 2 ? "a/s" : "b/*");
     assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2, pool));
     long before = allocations;
@@ -49,14 +53,13 @@ static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
                                          .steps = STEPS,
                                          .seed = (uint64_t)i};
         assert_ok(policy_runner_sample_path(actions, i % 4 < 2 ? path : NULL, runner, tasks,
-                                            policy->encoder ? frames : NULL, PLANS, &how,
-                                            i % 2 ? pool : NULL));
+                                            &observed, PLANS, &how, i % 2 ? pool : NULL));
     }
     assert_int_equal(allocations, before);
     facet_policy_runner_destroy(runner);
 }
 
-// Networks with factors and without, that see and that do not.
+// Networks with factors and without, that act blind, see a frame, and take observations.
 static void a_sampling_allocates_nothing(void **state)
 {
     (void)state;
@@ -65,8 +68,11 @@ static void a_sampling_allocates_nothing(void **state)
 #endif
     for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++)
         for (int features = 0; features <= 6; features += 6) {
-            if (features && method == FACET_POLICY_KNET) continue; // none sees
             FacetPolicy *policy = tiny_policy_with((FacetPolicyMethod)method, features);
+            assert_samples_in_place(policy, test_pool(2));
+            facet_policy_destroy(policy);
+            policy =
+                tiny_observer((FacetPolicyMethod)method, features ? TAKES_BOTH : TAKES_NUMBERS);
             assert_samples_in_place(policy, test_pool(2));
             facet_policy_destroy(policy);
         }
@@ -84,20 +90,20 @@ static void an_update_on_images_allocates_nothing(void **state)
     static int z[BATCH * 2];
     FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, 6);
     FacetPool *pool;
-    ImageTrainer *trainer;
+    Learner *trainer;
     TrainConfig config = trainer_default();
     config.batch = BATCH;
     config.draws = 2;
     config.composed_weight = 1.0;
     fill_frames(images, BATCH, 1);
     assert_ok(facet_pool_create(&pool, 2));
-    assert_ok(image_trainer_create(&trainer, policy->encoder, policy->net, &policy->schedule,
-                                   config, 1.0, false, 2));
+    assert_ok(learner_create(&trainer, learner_shape(policy), policy->net, &policy->schedule,
+                             config, 1.0, false, 2));
     long before = allocations;
     for (int i = 0; i < 3; i++)
-        assert_true(image_trainer_step(trainer, images, x0, z, pool).finite);
+        assert_true(learner_step(trainer, &(LearnerBatch){x0, z, NULL, images}, pool).finite);
     assert_int_equal(allocations, before);
-    image_trainer_free(trainer);
+    learner_free(trainer);
     facet_pool_destroy(pool);
     facet_policy_destroy(policy);
 }

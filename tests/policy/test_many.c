@@ -30,9 +30,10 @@ static void sample_singly(const FacetPolicy *policy, FacetPolicyMode mode)
     for (int i = 0; i < PLANS; i++) {
         const FacetPolicySampling how = {
             .mode = mode, .steps = STEPS, .seed = seeds[i], .numbers = &numbers[i]};
-        const uint8_t *frame = policy->encoder ? frames + (size_t)i * TINY_FRAME : NULL;
+        const FacetPolicyObserved observed = {
+            .frames = policy->encoder ? frames + (size_t)i * TINY_FRAME : NULL};
         assert_ok(facet_policy_runner_sample(single + (size_t)i * TINY_SIZE, runner, &tasks[i],
-                                             frame, 1, &how, NULL));
+                                             &observed, 1, &how, NULL));
     }
     facet_policy_runner_destroy(runner);
 }
@@ -46,8 +47,9 @@ static void assert_same_in_one_call(const FacetPolicy *policy, FacetPolicyMode m
         assert_ok(facet_pool_create(&pool, threads));
         assert_ok(facet_policy_runner_create(&runner, policy, PLANS, threads, pool));
         memset(together, 0, sizeof together);
-        assert_ok(facet_policy_runner_sample(together, runner, tasks,
-                                             policy->encoder ? frames : NULL, PLANS, &how, pool));
+        assert_ok(facet_policy_runner_sample(
+            together, runner, tasks,
+            policy->encoder ? &(FacetPolicyObserved){.frames = frames} : NULL, PLANS, &how, pool));
         for (int i = 0; i < PLANS * TINY_SIZE; i++)
             if (together[i] != single[i])
                 fail_msg("%d threads, plan %d, number %d: %.17g alone, %.17g among others", threads,

@@ -80,13 +80,13 @@ static void a_policy_that_sees_comes_back(void **state)
             encoder_config_equal(encoder_config(back->encoder), encoder_config(policy->encoder)));
         size_t bytes = table->size * sizeof(float);
         if (!half) {
-            assert_memory_equal(back->encoder_params, policy->encoder_params, bytes);
+            assert_memory_equal(back->encoder_params[0], policy->encoder_params[0], bytes);
             assert_memory_equal(back->params[0], policy->params[0],
                                 policy->net->table.size * sizeof(float));
         }
         assert_ok(policy_save(back, "again", half ? TENSOR_F16 : TENSOR_F32));
         assert_ok(facet_policy_load(&again, "again"));
-        assert_memory_equal(again->encoder_params, back->encoder_params, bytes);
+        assert_memory_equal(again->encoder_params[0], back->encoder_params[0], bytes);
         facet_policy_destroy(policy);
         facet_policy_destroy(back);
         facet_policy_destroy(again);
@@ -106,7 +106,7 @@ static void write_mixed(const char *path, FacetPolicy *settings, const FacetPoli
     TensorSource *sources = calloc((size_t)(net->count + table->count), sizeof *sources);
     assert_non_null(sources);
     policy_sources(sources, net, settings->params[0], TENSOR_F32, "");
-    policy_sources(sources + net->count, table, weights->encoder_params, TENSOR_F32, "encoder.");
+    policy_sources(sources + net->count, table, weights->encoder_params[0], TENSOR_F32, "encoder.");
     Encoder *own = settings->encoder;
     if (encoder) settings->encoder = NULL;
     Json *metadata = policy_metadata(settings, POLICY_FORMAT);
@@ -122,11 +122,11 @@ static void weights_of_another_encoder_are_refused(void **state)
     FacetPolicy *policy = tiny_policy_with(FACET_POLICY_FACTORED, 6), *back, *other;
     other = tiny_policy_with(FACET_POLICY_FACTORED, 6);
     encoder_free(other->encoder);
-    free(other->encoder_params);
+    free(other->encoder_params[0]);
     EncoderConfig config = tiny_encoder(6);
     config.stem_channels = 4;
     assert_ok(encoder_create(&other->encoder, config));
-    other->encoder_params = policy_block(encoder_table(other->encoder));
+    other->encoder_params[0] = policy_block(encoder_table(other->encoder));
     write_mixed("mixed", policy, other, 0, NULL);
     assert_refused(facet_policy_load(&back, "mixed"), "encoder.stem.weight");
     assert_null(back);

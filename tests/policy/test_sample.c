@@ -52,6 +52,42 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
     }
 }
 
+// Every operator is a choice of weights: with those of its own it samples what composed sampling
+// does with the same, of one network and of many.
+static void operators_are_weights(void **state)
+{
+    (void)state;
+    static const double half[] = {0.5, 0.5}, first[] = {1.0, 0.0}, some[] = {0.3, 0.7},
+                        ones[] = {1.0, 1.0};
+    static const struct {
+        FacetPolicyMode mode;
+        const double *given, *meant;
+    } cases[] = {
+        {FACET_POLICY_COMPOSED, NULL, ones}, {FACET_POLICY_PRODUCT, NULL, half},
+        {FACET_POLICY_PRODUCT, some, some},  {FACET_POLICY_CONVEX, NULL, half},
+        {FACET_POLICY_CONVEX, some, some},   {FACET_POLICY_INTERPOLATE, NULL, first},
+    };
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_KNET; method += 2) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
+        const char *task = "b/m";
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            double one[TINY_SIZE], other[TINY_SIZE];
+            FacetPolicySampling how = {.mode = cases[i].mode, .weights = cases[i].given, .seed = 3};
+            assert_ok(sample(one, policy, &task, 1, how, 2));
+            how.mode = FACET_POLICY_COMPOSED;
+            how.weights = cases[i].meant;
+            assert_ok(sample(other, policy, &task, 1, how, 2));
+            assert_memory_equal(one, other, sizeof one);
+        }
+        double out[TINY_SIZE];
+        FacetPolicySampling how = {.mode = FACET_POLICY_INTERPOLATE, .weights = some};
+        assert_refused(sample(out, policy, &task, 1, how, 1),
+                       "interpolate: expected a weight from 0 to 1 of the first factor and none "
+                       "of others, found 0.3, 0.7");
+        facet_policy_destroy(policy);
+    }
+}
+
 // A runner gives what facet_policy_sample gives, however often, on any pool or none, and in any
 // company.
 static void a_runner_samples_the_same_bits(void **state)
@@ -103,7 +139,8 @@ static void a_runner_refuses_what_it_is_not_made_for(void **state)
     assert_ok(facet_pool_create(&pool, 2));
     assert_refused(facet_policy_runner_sample(out, runner, &task, NULL, 1, &how, pool),
                    "expected a pool of at most 1 threads, found 2");
-    assert_refused(facet_policy_runner_sample(out, runner, &task, frame, 1, &how, NULL),
+    assert_refused(facet_policy_runner_sample(
+                       out, runner, &task, &(FacetPolicyObserved){.frames = frame}, 1, &how, NULL),
                    "does not see");
     facet_pool_destroy(pool);
     facet_policy_runner_destroy(runner);
@@ -128,7 +165,7 @@ static void frames_condition_the_plans(void **state)
     int z[PLANS * 2];
     fill_frames(frames, PLANS, 3);
     assert_ok(encoder_work_create(&work, policy->encoder, 1, 1, false));
-    encoder_load(work, policy->encoder_params, NULL);
+    encoder_load(work, policy->encoder_params[0], NULL);
     for (int i = 0; i < PLANS; i++) {
         tasks[i] = task_of(policy->space, i == 1 ? "b/*" : "a/s");
         z[2 * i] = tasks[i].value[0], z[2 * i + 1] = tasks[i].value[1];
@@ -153,7 +190,8 @@ static void frames_condition_the_plans(void **state)
         assert_ok(facet_pool_create(&pool, threads));
         assert_ok(
             facet_policy_runner_create(&runner, policy, threads == 2 ? 2 : PLANS, threads, NULL));
-        assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, pool));
+        assert_ok(facet_policy_runner_sample(
+            out, runner, tasks, &(FacetPolicyObserved){.frames = frames}, PLANS, &how, pool));
         assert_memory_equal(out, again, sizeof out);
         facet_policy_runner_destroy(runner);
         facet_pool_destroy(pool);
@@ -161,14 +199,16 @@ static void frames_condition_the_plans(void **state)
     // Another frame of the first plan changes that plan alone.
     assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 1, NULL));
     fill_frames(frames, 1, 5);
-    assert_ok(facet_policy_runner_sample(out, runner, tasks, frames, PLANS, &how, NULL));
+    assert_ok(facet_policy_runner_sample(
+        out, runner, tasks, &(FacetPolicyObserved){.frames = frames}, PLANS, &how, NULL));
     for (int i = 0; i < PLANS; i++) {
         size_t bytes = TINY_SIZE * sizeof *out;
         assert_int_equal(memcmp(out + i * TINY_SIZE, again + i * TINY_SIZE, bytes) != 0, i == 0);
     }
     assert_refused(facet_policy_runner_sample(out, runner, tasks, NULL, PLANS, &how, NULL),
-                   "the policy sees: expected a frame");
-    assert_refused(facet_policy_sample(out, policy, tasks, PLANS, &how, NULL), "the policy sees");
+                   "the policy sees: expected the frames of every plan");
+    assert_refused(facet_policy_sample(out, policy, tasks, PLANS, &how, NULL),
+                   "found one that takes observations (frame) and acts through an agent");
     facet_policy_runner_destroy(runner);
     sampler_free(sampler);
     encoder_work_free(work);
@@ -300,13 +340,15 @@ static void temperature_scales_the_noise(void **state)
     for (int i = 0; i < TINY_SIZE; i++) assert_float_equal(warm[i], 4.0f * cool[i], 0.0f);
     double first[TINY_SIZE], second[TINY_SIZE], difference;
     const char *task = "a/s";
-    assert_ok(
-        sample(first, policy, &task, 1, (FacetPolicySampling){.seed = 1, .temperature = 1e-9}, 1));
-    assert_ok(
-        sample(second, policy, &task, 1, (FacetPolicySampling){.seed = 2, .temperature = 1e-9}, 1));
+    // In two steps, for those of random weights magnify the rounding.
+    FacetPolicySampling how = {.seed = 1, .temperature = 1e-9, .steps = 2};
+    assert_ok(sample(first, policy, &task, 1, how, 1));
+    how.seed = 2;
+    assert_ok(sample(second, policy, &task, 1, how, 1));
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(difference, 1e-4);
-    assert_ok(sample(second, policy, &task, 1, (FacetPolicySampling){.seed = 2}, 1));
+    how.temperature = 0.0; // the policy's own
+    assert_ok(sample(second, policy, &task, 1, how, 1));
     largest_difference(&difference, first, second, TINY_SIZE);
     assert_less(1e-3, difference);
     facet_policy_destroy(policy);
@@ -391,6 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
+        cmocka_unit_test(operators_are_weights),
         cmocka_unit_test(a_runner_samples_the_same_bits),
         cmocka_unit_test(a_runner_refuses_what_it_is_not_made_for),
         cmocka_unit_test(frames_condition_the_plans),

@@ -30,8 +30,9 @@ static void declare(Usage *usage, Option options[OPTIONS], Values *values)
     options[1] = option_text("out", &values->out, "FILE", "file to write");
     options[2] = option_list("task", &values->tasks, "TASK", "fly this task");
     options[3] = option_int("rollouts", &values->rollouts, "N", 1, 1000, "rollouts a task");
-    options[4] = option_double("gust", &values->gust, "MPS", 0.0, INFINITY, "speed of the gusts");
-    options[5] = option_uint64("key", &values->key, "N", "a large number");
+    options[4] = with(
+        option_double("gust", &values->gust, "MPS", 0.0, INFINITY, "speed of the gusts"), "task");
+    options[5] = without(option_uint64("key", &values->key, "N", "a large number"), "expert");
     *usage = (Usage){.command = "demos",
                      .description = "Flies.",
                      .example = "facet demos",
@@ -57,7 +58,8 @@ static FacetStatus read_line(Values *values, bool *help, const char *const *argu
     char name[] = "demos", *argv[80] = {name};
     int argc = 1;
     for (; arguments[argc - 1]; argc++) argv[argc] = strdup(arguments[argc - 1]);
-    FacetStatus status = args_read(help, &usage, argc, argv);
+    OptionTable table;
+    FacetStatus status = args_read(&table, help, &usage, argc, argv);
     // The values point into the arguments, so those stay until the process ends.
     static char **kept[100];
     static int kept_count;
@@ -96,10 +98,12 @@ static void every_kind_is_read(void **state)
     (void)state;
     Values values;
     bool help;
-    assert_ok(READ("--expert", "--out", "x.h5", "--task=race1/wide", "--task", "race2/wide",
-                   "--rollouts=7", "--gust", "1.25e-1", "--key", "18446744073709551615", "--seed=3",
-                   "--threads", "2", "--quiet", "--json", "r.json", "--courses=my courses"));
-    assert_true(values.expert && values.common.quiet);
+    assert_ok(READ("--expert"));
+    assert_true(values.expert);
+    assert_ok(READ("--out", "x.h5", "--task=race1/wide", "--task", "race2/wide", "--rollouts=7",
+                   "--gust", "1.25e-1", "--key", "18446744073709551615", "--seed=3", "--threads",
+                   "2", "--quiet", "--json", "r.json", "--courses=my courses"));
+    assert_true(values.common.quiet);
     assert_string_equal(values.out, "x.h5");
     assert_int_equal(values.tasks.count, 2);
     assert_string_equal(values.tasks.items[0], "race1/wide");
@@ -118,14 +122,38 @@ static void forms_of_values(void **state)
     (void)state;
     Values values;
     bool help;
-    assert_ok(READ("--out=a=b", "--rollouts", "1", "--rollouts", "+2", "--key=007"));
+    assert_ok(READ("--out=a=b", "--rollouts", "+2", "--key=007"));
     assert_string_equal(values.out, "a=b");
-    assert_int_equal(values.rollouts, 2); // the last one counts
+    assert_int_equal(values.rollouts, 2);
     assert_int_equal(values.key, 7);
     assert_ok(READ("--out", "-"));
     assert_string_equal(values.out, "-");
     assert_ok(READ("--out=--odd"));
     assert_string_equal(values.out, "--odd");
+}
+
+// No value is passed over without a word.
+static void a_value_is_given_once(void **state)
+{
+    (void)state;
+    Values values;
+    bool help;
+    assert_says(READ("--rollouts", "1", "--rollouts", "+2"),
+                "--rollouts: expected once, found again with '+2'");
+    assert_says(READ("--out=a", "--out=a"), "--out: expected once, found again with 'a'");
+    assert_ok(READ("--quiet", "--quiet", "--task=a", "--task=a"));
+}
+
+static void options_that_mean_nothing_are_refused(void **state)
+{
+    (void)state;
+    Values values;
+    bool help;
+    assert_says(READ("--gust", "1"), "--gust: expected --task beside it, without which it means "
+                                     "nothing");
+    assert_ok(READ("--gust", "1", "--task", "a"));
+    assert_says(READ("--expert", "--key", "3"), "expected --expert or --key, found both");
+    assert_ok(READ("--key", "3"));
 }
 
 static void unknown_options_get_the_nearest(void **state)
@@ -297,6 +325,8 @@ int main(void)
         cmocka_unit_test(defaults_stay),
         cmocka_unit_test(every_kind_is_read),
         cmocka_unit_test(forms_of_values),
+        cmocka_unit_test(a_value_is_given_once),
+        cmocka_unit_test(options_that_mean_nothing_are_refused),
         cmocka_unit_test(unknown_options_get_the_nearest),
         cmocka_unit_test(missing_values_are_named),
         cmocka_unit_test(wrong_numbers_are_named),

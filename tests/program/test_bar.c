@@ -154,8 +154,8 @@ static void threads_share_one_bar(void **state)
 
 // ---- Ctrl-C -------------------------------------------------------------------------------------
 
-// In a child process: what the work sees of one Ctrl-C, and of a second.
-static int interrupt_child(bool quiet)
+// In a child process: what the work sees of a signal, and of a Ctrl-C after it.
+static int interrupt_child(bool quiet, int signal_number)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -165,10 +165,11 @@ static int interrupt_child(bool quiet)
         interrupt_watch();
         progress_begin(&progress, bar_open(quiet), "demos", 10);
         if (interrupt_requested() || !progress_add(&progress, 1, NULL).ok) _exit(1);
-        raise(SIGINT);
+        raise(signal_number);
         if (!interrupt_requested()) _exit(2);
         if (progress_add(&progress, 1, NULL).code != FACET_INTERRUPTED) _exit(3);
-        raise(SIGINT); // the second ends the program
+        raise(SIGTERM); // which changes nothing
+        raise(SIGINT);  // the second ends the program
         _exit(4);
     }
     int result;
@@ -179,11 +180,41 @@ static int interrupt_child(bool quiet)
 static void an_interrupt_stops_the_work(void **state)
 {
     (void)state;
-    for (int quiet = 0; quiet < 2; quiet++) {
-        int result = interrupt_child(quiet);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 6; i++) {
+        int result = interrupt_child(i % 2, signals[i / 2]);
+        if (!WIFSIGNALED(result)) print_error("left at %d\n", WEXITSTATUS(result));
         assert_true(WIFSIGNALED(result));
         assert_int_equal(WTERMSIG(result), SIGINT);
     }
+}
+
+// In a child process: a signal before the work asks for the first time.
+static int interrupt_early(int signal_number, void (*before)(int))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(9);
+        signal(signal_number, before);
+        interrupt_watch();
+        raise(signal_number);
+        _exit(interrupt_requested() ? 3 : 4);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    return WEXITSTATUS(result);
+}
+
+static void an_interrupt_before_the_work_ends_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(interrupt_early(SIGINT, SIG_DFL), 1);
+    assert_int_equal(interrupt_early(SIGTERM, SIG_DFL), 1);
+    assert_int_equal(interrupt_early(SIGHUP, SIG_DFL), 1);
+    assert_int_equal(interrupt_early(SIGHUP, SIG_IGN), 4); // as nohup starts it
 }
 
 int main(void)
@@ -196,6 +227,7 @@ int main(void)
         cmocka_unit_test(one_stage_after_the_other),
         cmocka_unit_test(threads_share_one_bar),
         cmocka_unit_test(an_interrupt_stops_the_work),
+        cmocka_unit_test(an_interrupt_before_the_work_ends_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

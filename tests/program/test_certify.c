@@ -32,6 +32,7 @@ static int remove_policies(void **state)
 {
     (void)state;
     static const char *const names[] = {"test_certify.h5",
+                                        "test_certify_study.json",
                                         "test_certify_f.safetensors",
                                         "test_certify_f.safetensors.csv",
                                         "test_certify_b.safetensors",
@@ -98,11 +99,37 @@ static void check_sweep(const JsonRef *root)
     }
 }
 
+// A leave-one-out study of both losses.
+static void write_study(void)
+{
+    FILE *out = fopen("test_certify_study.json", "w");
+    assert_non_null(out);
+    fputs("{\"recipes\":["
+          "{\"composed_loss\":3,\"parameters\":7,\"pairs\":[],\"bounds\":[]},"
+          "{\"composed_loss\":0,\"parameters\":1000,\"pairs\":[{},{}],\"bounds\":["
+          "{\"confidence\":0.75,\"largest_m\":0.5,\"mean_m\":0.25},{}]}]}",
+          out);
+    assert_int_equal(fclose(out), 0);
+}
+
+// The study's bound for the loss that the policy was trained with.
+static void check_new_pair(const JsonRef *root)
+{
+    JsonRef pair;
+    assert_ok(json_member(&pair, root, "new_pair"));
+    assert_near(number_of(&pair, "pairs"), 2.0, 0.0);
+    assert_near(number_of(&pair, "parameters"), 1000.0, 0.0);
+    assert_near(number_of(&pair, "confidence"), 0.75, 0.0);
+    assert_near(number_of(&pair, "largest_m"), 0.5, 0.0);
+}
+
 static void the_json_has_every_certificate(void **state)
 {
     (void)state;
+    write_study();
     Run result = run(FACTORED "--task bend/small --steps 4 --seeds 2 --sweep --samples 5 "
-                              "--slowest 1 --confidence 0.9 --json test_certify.json");
+                              "--slowest 1 --confidence 0.9 --json test_certify.json "
+                              "--leave-one-out test_certify_study.json");
     if (result.code != 0) print_error("%s", result.err);
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "C_LTV"));
@@ -126,11 +153,38 @@ static void the_json_has_every_certificate(void **state)
     check_spread(&root, "l1");
     check_spread(&root, "l2");
     check_sweep(&root);
+    check_new_pair(&root);
     assert_ok(json_member(&interaction, &root, "interaction"));
     assert_true(number_of(&interaction, "max_gap") <= number_of(&interaction, "bound"));
     assert_near(number_of(&root, "seed"), 1.0, 0.0);
     assert_true(json_has(&root, "version") && json_has(&root, "command"));
     json_free(document);
+}
+
+static void the_budget_can_be_had_alone(void **state)
+{
+    (void)state;
+    Run result = run(FACTORED "--budget --steps 4 --json test_certify.json");
+    if (result.code != 0) print_error("%s", result.err);
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "The budget of Theorem 2"));
+    assert_fits(result.out);
+    Json *document;
+    assert_ok(json_read(&document, "test_certify.json"));
+    unlink("test_certify.json");
+    JsonRef root = json_root(document, "json"), budgets, budget, levels;
+    int count;
+    assert_false(json_has(&root, "tasks"));
+    assert_ok(json_member(&budgets, &root, "budgets"));
+    assert_ok(json_length(&count, &budgets));
+    assert_int_equal(count, 1);
+    assert_ok(json_element(&budget, &budgets, 0));
+    assert_ok(json_member(&levels, &budget, "along_exact"));
+    assert_ok(json_length(&count, &levels));
+    assert_int_equal(count, 4);
+    json_free(document);
+    assert_fails(FACTORED "--budget --sweep", 2,
+                 "facet certify: expected --budget or --sweep, found both\n");
 }
 
 static void bad_input_gets_one_line(void **state)
@@ -144,9 +198,9 @@ static void bad_input_gets_one_line(void **state)
                  "is no joint score to measure its composition against\n");
     assert_fails(FACTORED "--seeds 0", 2,
                  "facet certify: --seeds: expected a whole number from 1 to 1000, found '0'\n");
-    assert_fails(FACTORED "--confidence 1", 2,
+    assert_fails(FACTORED "--samples 2 --confidence 1", 2,
                  "facet certify: passage: expected a confidence between 0 and 1, found 1\n");
-    assert_fails(FACTORED "--confidence -0.5", 2,
+    assert_fails(FACTORED "--samples 2 --confidence -0.5", 2,
                  "facet certify: passage: expected a confidence between 0 and 1, found -0.5\n");
     assert_fails(FACTORED "--steps 200", 1,
                  "facet certify: --steps: the policy has 100 noise levels, found 200 steps; a "
@@ -166,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_json_has_every_certificate),
+        cmocka_unit_test(the_budget_can_be_had_alone),
         cmocka_unit_test(bad_input_gets_one_line),
     };
     return cmocka_run_group_tests(tests, train_policies, remove_policies);

@@ -28,7 +28,20 @@ static int train_policies(void **state)
              "train %s --hold-out straight/large --composed-loss 1 --out test_eval_o.safetensors",
              tiny);
     must_run(line);
-    snprintf(line, sizeof line, "train %s --method baseline --out test_eval_b.safetensors", tiny);
+    snprintf(line, sizeof line,
+             "train %s --hold-out course --courses " TEST_SOURCE
+             "/tests/race/sample --method baseline --out test_eval_b.safetensors",
+             tiny);
+    must_run(line);
+    snprintf(line, sizeof line, "train %s --out test_eval_all.safetensors", tiny);
+    must_run(line);
+    snprintf(line, sizeof line,
+             "train %s --method oracle --hold-out straight/large --out "
+             "test_eval_all_oracle.safetensors",
+             tiny);
+    must_run(line);
+    snprintf(line, sizeof line, "train %s --hold-out bend/large --out test_eval_other.safetensors",
+             tiny);
     must_run(line);
     return 0;
 }
@@ -42,7 +55,13 @@ static int remove_policies(void **state)
                                         "test_eval_o.safetensors",
                                         "test_eval_o.safetensors.csv",
                                         "test_eval_b.safetensors",
-                                        "test_eval_b.safetensors.csv"};
+                                        "test_eval_b.safetensors.csv",
+                                        "test_eval_all.safetensors",
+                                        "test_eval_all.safetensors.csv",
+                                        "test_eval_all_oracle.safetensors",
+                                        "test_eval_all_oracle.safetensors.csv",
+                                        "test_eval_other.safetensors",
+                                        "test_eval_other.safetensors.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
     return 0;
 }
@@ -101,6 +120,84 @@ static void every_method_has_its_rows(void **state)
     assert_null(strstr(command, "--json"));
     assert_true(json_has(&root, "seed") && json_has(&root, "version"));
     json_free(document);
+}
+
+static bool held_out_at(const JsonRef *root, const char *track, const char *size)
+{
+    JsonRef tasks, task;
+    int count;
+    char name[64];
+    assert_ok(json_member(&tasks, root, "tasks"));
+    assert_ok(json_length(&count, &tasks));
+    for (int i = 0; i < count; i++) {
+        JsonRef flag;
+        assert_ok(json_element(&task, &tasks, i));
+        assert_ok(json_member_string(name, sizeof name, &task, "track"));
+        if (strcmp(name, track) != 0) continue;
+        assert_ok(json_member_string(name, sizeof name, &task, "size"));
+        if (strcmp(name, size) != 0) continue;
+        assert_ok(json_member(&flag, &task, "held_out"));
+        return json_is_true(&flag);
+    }
+    fail_msg("no task %s/%s", track, size);
+    return false;
+}
+
+static void assert_held_out_gates(const char *path, const char *method, double gates)
+{
+    Json *document;
+    JsonRef root, methods, row, held_out;
+    assert_ok(json_read(&document, path));
+    root = json_root(document, path);
+    assert_ok(json_member(&methods, &root, "methods"));
+    assert_ok(json_member(&row, &methods, method));
+    assert_ok(json_member(&held_out, &row, "held_out"));
+    assert_near(number_of(&held_out, "gates"), gates, 0.0);
+    json_free(document);
+}
+
+// The course lists straight/large; what counts is what the policy was trained on.
+static void held_out_is_what_the_policy_says(void **state)
+{
+    (void)state;
+    Run all =
+        run("eval test_eval_all.safetensors --steps 4 --seeds 2 --json test_all.json " SAMPLE);
+    assert_int_equal(all.code, 0);
+    assert_null(strstr(all.out, "eld out"));
+    assert_null(strstr(all.out, "eld-out"));
+    Json *document;
+    JsonRef root, methods, row, held_out;
+    assert_ok(json_read(&document, "test_all.json"));
+    root = json_root(document, "test_all.json");
+    assert_ok(json_member(&methods, &root, "methods"));
+    assert_ok(json_member(&row, &methods, "factored_composed"));
+    assert_ok(json_member(&held_out, &row, "held_out"));
+    assert_near(number_of(&held_out, "gates"), 0.0, 0.0);
+    assert_false(held_out_at(&row, "straight", "large"));
+    json_free(document);
+    Run flown = run("fly --policy test_eval_all.safetensors --steps 4 " SAMPLE);
+    assert_int_equal(flown.code, 0);
+    assert_null(strstr(flown.out, "held"));
+    assert_null(strstr(flown.out, "in training tasks"));
+
+    // The oracle has none of its own, and beside others is counted on theirs.
+    must_run(
+        "eval test_eval_all_oracle.safetensors --steps 4 --seeds 2 --json test_all.json " SAMPLE);
+    assert_held_out_gates("test_all.json", "oracle", 0.0);
+    must_run("eval test_eval_all_oracle.safetensors test_eval_f.safetensors --steps 4 --seeds 2 "
+             "--no-sweep --json test_all.json " SAMPLE);
+    assert_held_out_gates("test_all.json", "oracle", 2.0);
+
+    flown = run("fly --policy test_eval_other.safetensors --steps 4 --json test_all.json " SAMPLE);
+    assert_int_equal(flown.code, 0);
+    assert_non_null(strstr(flown.out, "bend/large*"));
+    assert_null(strstr(flown.out, "straight/large*"));
+    assert_ok(json_read(&document, "test_all.json"));
+    root = json_root(document, "test_all.json");
+    assert_true(held_out_at(&root, "bend", "large"));
+    assert_false(held_out_at(&root, "straight", "large"));
+    json_free(document);
+    unlink("test_all.json");
 }
 
 static void the_sweep_has_the_papers_steps(void **state)
@@ -185,11 +282,13 @@ static void a_step_study_goes_on_where_it_stopped(void **state)
 {
     (void)state;
     stop_step_study();
-    assert_fails("eval test_eval_f.safetensors --step-study --seeds 1 --json test_stop.json "
-                 "--quiet --courses " TEST_SOURCE "/tests/race/sample",
-                 1,
-                 "facet eval: test_stop.json.state: holds results of other policies or of another "
-                 "study; remove it to begin anew\n");
+    assert_fails(
+        "eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+        "--step-study --seeds 2 --json test_stop.json --quiet --courses " TEST_SOURCE
+        "/tests/race/sample",
+        1,
+        "facet eval: test_stop.json.state: expected results of this study, with seeds 2, found "
+        "seeds 1; remove it to begin anew\n");
     must_run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
              "--step-study --seeds 1 --json test_stop.json " SAMPLE);
     char *straight, *resumed;
@@ -222,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_has_its_rows),
+        cmocka_unit_test(held_out_is_what_the_policy_says),
         cmocka_unit_test(the_sweep_has_the_papers_steps),
         cmocka_unit_test(the_step_study_has_every_curve),
         cmocka_unit_test(a_step_study_goes_on_where_it_stopped),

@@ -1,6 +1,8 @@
 // facet gate and its parts as a user runs them.
+#include "base/file.h"
 #include "base/json.h"
 #include "program/program.h"
+#include "report/page_data.h"
 #include "scratch.h"
 
 #include <signal.h>
@@ -125,16 +127,11 @@ static void the_page_shows_flights_and_frames(void **state)
     Run result = facet("gate --expert --trials 1 --venue Field --quiet --report @/gate.html");
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "The flights with camera frames: "));
-    FILE *page = fopen(scratch_path(&scratch, "gate.html"), "rb");
-    assert_non_null(page);
-    assert_int_equal(fseek(page, 0, SEEK_END), 0);
-    size_t size = (size_t)ftell(page);
-    rewind(page);
-    char *text = malloc(size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, size, page), size);
-    fclose(page);
-    text[size] = '\0';
+    char *page;
+    size_t size;
+    assert_ok(file_read(&page, &size, scratch_path(&scratch, "gate.html")));
+    char *text = data_of(page);
+    free(page);
     int pictures = 0;
     for (const char *at = text; (at = strstr(at, "iVBORw0KGgo")); at++) pictures++;
     assert_true(pictures >= 3); // three frames of a flight
@@ -172,7 +169,7 @@ static void wrong_words_are_answered_with_the_known_ones(void **state)
     refused("gate eval", 2, "facet gate eval: expected --policy FILE\n");
     refused("gate train --data @/f.h5 --out @/p", 1, "f.h5");
     refused("gate train --data @/f.h5 --out @/p --method factord", 1, "'factord'");
-    refused("gate --expert --no-report --mode both", 1, "'both'");
+    refused("gate --expert --no-report --mode both", 2, "expected --expert or --mode, found both");
     assert_int_equal(access(scratch_path(&scratch, "f.h5"), F_OK), -1);
 }
 
@@ -202,41 +199,56 @@ static void write_text(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-// A study whose parts are all there shows its tables and makes nothing anew; without one of them it
-// goes on there.
+// What a study's cell holds: two tasks, one of them held out.
+static const char cell[] = "{\"tasks\": [{\"task\": \"pool/red/1/+1\", \"held_out\": false, "
+                           "\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
+                           "{\"task\": \"pool/red/1/-1\", \"held_out\": true, "
+                           "\"trials\": 4, \"success\": 1, \"crash\": 2, \"timeout\": 1}]}";
+
+static void check_seeds(const JsonRef *row, int expected)
+{
+    JsonRef seeds, success, held_out;
+    int count;
+    double mean;
+    assert_ok(json_member(&seeds, row, "seeds"));
+    assert_ok(json_length(&count, &seeds));
+    assert_int_equal(count, expected);
+    assert_ok(json_member(&success, row, "success"));
+    assert_ok(json_member(&held_out, &success, "held_out"));
+    assert_ok(json_member_number(&mean, &held_out, "mean", 0.0, 1.0));
+    assert_near(mean, 0.25, 1e-12);
+}
+
+// A study whose cells are all there shows its tables and makes nothing, neither policies nor
+// frames; without one of them it makes what that one needs.
 static void a_study_goes_on_where_it_stopped(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"zero-shot.h5",
-                                        "within.h5",
-                                        "all.h5",
-                                        "zero-shot-baseline.safetensors",
-                                        "zero-shot-factored.safetensors",
-                                        "zero-shot-ours.safetensors",
-                                        "oracle.safetensors",
-                                        "within-baseline.safetensors",
-                                        "within-factored.safetensors",
-                                        "within-ours.safetensors",
-                                        "zero-shot-drop.safetensors",
-                                        "zero-shot-frozen.safetensors"};
-    static const char *const results[] = {
-        "zero-shot-baseline.json", "zero-shot-factored.json", "zero-shot-ours.json",
-        "zero-shot-oracle.json",   "within-baseline.json",    "within-factored.json",
-        "within-ours.json",        "within-oracle.json",      "zero-shot-joint.json",
-        "zero-shot-null.json",     "zero-shot-drop.json",     "zero-shot-drop-null.json",
-        "zero-shot-frozen.json"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) write_text(parts[i], "");
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        write_text(results[i],
-                   "{\"train\": {\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
-                   " \"held_out\": {\"trials\": 4, \"success\": 1, \"crash\": 2, "
-                   "\"timeout\": 1}}");
+    static const char *const cells[] = {
+        "zero-shot-baseline", "zero-shot-told", "zero-shot-factored", "zero-shot-longer",
+        "zero-shot-drop5",    "zero-shot-ours", "zero-shot-oracle",   "zero-shot-oracle-ours",
+        "within-baseline",    "within-told",    "within-factored",    "within-longer",
+        "within-drop5",       "within-ours",    "within-oracle",      "within-oracle-ours",
+        "zero-shot-joint",    "zero-shot-null", "zero-shot-drop",     "zero-shot-drop-null",
+        "zero-shot-frozen"};
+    write_text("zero-shot.h5", "");
+    refused("gate study --out @", 1, "zero-shot.h5: expected settings.json beside it");
+    write_text("settings.json",
+               "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
+               "held-out 0, courses shipped\"}");
+    refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
+    refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s-1.json", cells[i]);
+        write_text(name, cell);
+    }
+    write_text("zero-shot-baseline-2.json", cell);
     Run result = facet("gate study --out @");
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
-    assert_non_null(strstr(result.out, "Baseline"));
-    assert_true(has_line(result.out, "Baseline 8 75.0 41–93 % 41.7 12.5 34.4"));
-    assert_true(has_line(result.out, "Baseline* 4 25.0 5–70 % 25.0 50.0 36.7"));
+    assert_true(has_line(result.out, "Baseline 16 75.0 51–90 % 41.7 12.5 34.4")); // of two seeds
+    assert_true(has_line(result.out, "Told, no dropout* 4 25.0 5–70 % — 50.0 —"));
     assert_fits(result.out);
     JsonRef root, list, protocol, table, row, tally;
     Json *document = read_json(&root, "study.json");
@@ -246,14 +258,24 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_ok(json_member(&table, &protocol, "rows"));
     assert_ok(json_element(&row, &table, 0));
     assert_ok(json_member(&tally, &row, "held_out"));
-    assert_int_equal(count_of(&tally, "crash"), 2);
+    assert_int_equal(count_of(&tally, "crash"), 4);
+    check_seeds(&row, 2);
+    assert_ok(json_element(&row, &table, 1));
+    check_seeds(&row, 1);
     json_free(document);
-    // A checkpoint beside a policy says that it is not finished; this one has no frames.
-    write_text("within-ours.safetensors.ckpt", "");
+    // A checkpoint beside a policy says that it is not finished; this one has no frames. The rows
+    // that are not asked for are left as they are.
+    write_text("within.h5", "");
+    write_text("within-ours-1.safetensors", "");
+    write_text("within-ours-1.safetensors.ckpt", "");
+    assert_int_equal(unlink(scratch_path(&scratch, "within-ours-1.json")), 0);
+    result = facet("gate study --out @ --method zero-shot-ours");
+    assert_int_equal(result.code, 0);
+    assert_null(strstr(result.out, "$ facet"));
     result = facet("gate study --out @");
     assert_int_equal(result.code, 1);
     assert_non_null(strstr(result.out, "$ facet gate train"));
-    assert_non_null(strstr(result.out, "within-ours.safetensors"));
+    assert_non_null(strstr(result.out, "within-ours-1.safetensors"));
     assert_null(strstr(result.out, "$ facet gate demos"));
     assert_non_null(strstr(result.err, "within"));
 }

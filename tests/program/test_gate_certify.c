@@ -38,18 +38,19 @@ static FacetPolicy *make_policy(FacetPolicyMethod method)
     assert_ok(factor_split_create(&made->held_out, made->space));
     for (int i = 0; i < 2; i++)
         assert_ok(factor_split_add_matching(made->training, task_of(made->space, trained[i])));
-    assert_ok(normalizer_create(&made->normalizer, min, max, 3, NORMALIZER_CONSTANT_REFUSED));
+    assert_ok(normalizer_create(&made->normalizer, min, max, 3));
     made->normalizer->knee = 1.0;
     encoder.shrink = 8;
     encoder.width = world->camera.width / encoder.shrink;
     encoder.height = world->camera.height / encoder.shrink;
     assert_ok(encoder_create(&made->encoder, encoder));
+    assert_ok(policy_observe_frame(made));
     net.horizon = FACET_GATE_HORIZON;
     net.dim = FACET_GATE_DIM;
     assert_ok(policy_build(made, net));
     assert_ok(policy_allocate(made));
     fill_weights(made->params[0], &made->net->table, 1);
-    fill_weights(made->encoder_params, encoder_table(made->encoder), 2);
+    fill_weights(made->encoder_params[0], encoder_table(made->encoder), 2);
     const Tensor *head = tensor_find(&made->net->table, "out.weight");
     for (size_t i = 0; i < head->size; i++)
         made->params[0][head->offset + i] = 0.3f * sinf((float)(i * i));
@@ -237,7 +238,9 @@ static void what_has_no_certificate_is_refused(void **state)
              blind);
     assert_fails(line, 1, message);
     snprintf(line, sizeof line, "certify --policy %s --quiet", factored);
-    assert_fails(line, 1, "facet certify: a policy that sees has no certificate without a frame\n");
+    assert_fails(
+        line, 1,
+        "facet certify: a policy that takes observations has no certificate without them\n");
     snprintf(line, sizeof line, "gate certify --policy %s --quiet --steps 21", factored);
     Run result = run(line);
     assert_int_equal(result.code, 1);

@@ -1,5 +1,6 @@
 // Training, sampling and flying a policy as a user does it.
 #include "base/json.h"
+#include "base/safetensors.h"
 #include "policy/waves.h"
 #include "program/program.h"
 
@@ -109,11 +110,15 @@ static void wrong_words_get_the_right_ones(void **state)
     assert_fails("sample --policy policy --task a/m", 1,
                  "facet sample: the policy never saw size 'm': it knows s\n");
     assert_fails("sample --policy policy --task a/s --mode jiont", 2,
-                 "facet sample: no mode 'jiont', did you mean 'joint'? known: composed, joint\n");
-    Run other = run("train --courses folder");
-    assert_int_equal(other.code, 2);
-    assert_non_null(strstr(other.err, "facet train: no option '--courses'"));
-    other = run("sample --policy waves.h5 --task a/s");
+                 "facet sample: no mode 'jiont', did you mean 'joint'? known: composed, joint, "
+                 "product, convex, interpolate\n");
+    assert_fails("train --data waves.h5 --out p --courses " TEST_SOURCE "/tests/race/sample", 2,
+                 "facet train: --courses: expected --hold-out course beside it, without which it "
+                 "means nothing\n");
+    assert_fails("train --data waves.h5 --out p --hold-out course --courses " TEST_SOURCE
+                 "/tests/race/sample",
+                 1, "facet train: hold-out task 'straight/large': no track 'straight': a, b, c\n");
+    Run other = run("sample --policy waves.h5 --task a/s");
     assert_int_equal(other.code, 1);
     assert_non_null(strstr(other.err, "facet sample: waves.h5: expected a header of "));
     assert_non_null(strstr(other.err, " in the file: truncated, or not a safetensors file\n"));
@@ -140,34 +145,91 @@ static void a_policy_flies(void **state)
     assert_int_equal(run("fly " SAMPLE "--policy policy --steps 3 --mode joint").code, 0);
 }
 
-// Ctrl-C at work leaves a checkpoint, and the resumed training ends in the same file.
-static void an_interrupt_leaves_a_checkpoint(void **state)
+static double now_seconds(void)
 {
-    (void)state;
-    write_waves("waves.h5", WAVE_TASKS, false);
-    FILE *err = tmpfile();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Starts a long training and waits until it is well under way.
+static pid_t start_training(FILE *err)
+{
+    unlink("policy.csv");
+    unlink("policy.ckpt");
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         dup2(fileno(err), STDERR_FILENO);
         execl(FACET_PROGRAM, "facet", "train", "--data", "waves.h5", "--out", "policy", "--quiet",
-              "--epochs", "100000", "--blocks", "1", "--channels", "8", (char *)NULL);
+              "--epochs", "1000000", "--blocks", "1", "--channels", "8", (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 20000 && access("policy.csv", F_OK) != 0; i++) // until training begins
+    for (int i = 0; i < 60000 && access("policy.ckpt", F_OK) != 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    kill(child, SIGINT);
+    return child;
+}
+
+// Waits for its end, which must be an orderly one.
+static void wait_training(char *said, size_t size, pid_t child, FILE *err)
+{
     int status;
-    char said[512];
     assert_int_equal(waitpid(child, &status, 0), child);
-    read_back(said, sizeof said, err);
+    read_back(said, size, err);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 1);
-    assert_non_null(strstr(said, "facet train: interrupted at update "));
+}
+
+// A signal at work leaves a checkpoint of its last update, soon.
+static void interrupted_by(int signal_number)
+{
+    char said[512], expected[32];
+    long update = -1;
+    FILE *err = tmpfile();
+    pid_t child = start_training(err);
+    double sent = now_seconds();
+    kill(child, signal_number);
+    wait_training(said, sizeof said, child, err);
+    assert_less(now_seconds() - sent, 20.0); // a second, and more on a busy machine
+    assert_int_equal(sscanf(said, "facet train: interrupted at update %18ld", &update), 1);
     assert_non_null(strstr(said, "--resume continues from policy.ckpt\n"));
-    assert_int_equal(access("policy.ckpt", F_OK), 0);
+    Safetensors *checkpoint;
+    assert_ok(safetensors_read(&checkpoint, "policy.ckpt"));
+    snprintf(expected, sizeof expected, "%ld", update);
+    assert_string_equal(safetensors_metadata(checkpoint, "at_update"), expected);
+    safetensors_free(checkpoint);
+    assert_int_equal(access("policy.lock", F_OK), -1);
     assert_int_equal(access("policy", F_OK), -1);
-    assert_fails("train --data waves.h5 --out policy --epochs 100000 --blocks 1 --channels 8", 1,
+}
+
+// Two trainings with one --out: the second is told who has it, and the first goes on unharmed.
+static void a_place_has_one_training(void **state)
+{
+    (void)state;
+    char said[512], line[256];
+    FILE *err = tmpfile();
+    write_waves("waves.h5", WAVE_TASKS, false);
+    pid_t child = start_training(err);
+    snprintf(line, sizeof line,
+             "facet train: policy: expected no other process that writes there, found %ld: wait "
+             "for it, or choose another place\n",
+             (long)child);
+    assert_fails("train --data waves.h5 --out policy --resume", 1, line);
+    assert_fails("train --data waves.h5 --out policy", 1, line);
+    kill(child, SIGINT);
+    wait_training(said, sizeof said, child, err);
+    assert_non_null(strstr(said, "--resume continues from policy.ckpt\n"));
+    assert_int_equal(run("train --data waves.h5 --out other " TINY "--epochs 2").code, 0);
+}
+
+static void an_interrupt_leaves_a_checkpoint(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    interrupted_by(SIGINT);
+    interrupted_by(SIGTERM);
+    interrupted_by(SIGHUP);
+    assert_fails("train --data waves.h5 --out policy --epochs 1000000 --blocks 1 --channels 8", 1,
                  "facet train: policy.ckpt: there is an unfinished training: --resume continues "
                  "it, and removing the file gives it up\n");
 }
@@ -202,6 +264,7 @@ int main(void)
         cmocka_unit_test_teardown(wrong_words_get_the_right_ones, scratch_clean),
         cmocka_unit_test_teardown(a_policy_flies, scratch_clean),
         cmocka_unit_test_teardown(an_interrupt_leaves_a_checkpoint, scratch_clean),
+        cmocka_unit_test_teardown(a_place_has_one_training, scratch_clean),
         cmocka_unit_test_teardown(the_example_prints_a_plan, scratch_clean),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

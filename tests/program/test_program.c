@@ -71,14 +71,31 @@ static void version_writes_json(void **state)
     Json *document;
     assert_ok(json_read(&document, "version.json"));
     JsonRef root = json_root(document, "version.json");
-    char version[32], shown[64];
+    char version[32], instructions[32], commit[64], shown[96];
     double threads;
     assert_ok(json_member_string(version, sizeof version, &root, "version"));
+    assert_ok(json_member_string(commit, sizeof commit, &root, "commit"));
+    assert_ok(json_member_string(instructions, sizeof instructions, &root, "instructions"));
     assert_ok(json_member_number(&threads, &root, "threads", 1.0, 256.0));
     json_free(document);
     unlink("version.json");
-    snprintf(shown, sizeof shown, "facet     %s\n", version);
+    snprintf(shown, sizeof shown, "facet         %s\n", version);
     assert_memory_equal(result.out, shown, strlen(shown));
+    snprintf(shown, sizeof shown, "commit        %s\n", commit);
+    assert_non_null(strstr(result.out, shown));
+    snprintf(shown, sizeof shown, "instructions  %s\n", instructions);
+    assert_non_null(strstr(result.out, shown));
+}
+
+static void a_level_that_the_processor_lacks_is_refused(void **state)
+{
+    (void)state;
+    setenv("FACET_ISA", "mmx", 1);
+    Run result = run("version");
+    unsetenv("FACET_ISA");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, "facet version: FACET_ISA: expected "));
+    assert_non_null(strstr(result.err, "found 'mmx'\n"));
 }
 
 static void output_that_cannot_be_written_fails(void **state)
@@ -122,6 +139,7 @@ int main(void)
         cmocka_unit_test(every_command_has_help),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(version_writes_json),
+        cmocka_unit_test(a_level_that_the_processor_lacks_is_refused),
         cmocka_unit_test(output_that_cannot_be_written_fails),
         cmocka_unit_test(wrong_usage_gets_the_nearest_word),
     };

@@ -1,11 +1,12 @@
 // facet reproduce on a small course and tiny networks: every step, and going on where it stopped.
+#include "base/json.h"
 #include "program/program.h"
 
 #include <dirent.h>
 
 #define ARGUMENTS                                                                                  \
-    "reproduce --courses " TEST_SOURCE "/tests/race/sample --quiet --epochs 1 --blocks 1 "         \
-    "--channels 16 --seeds 1 --out test_reproduce"
+    "reproduce --courses " TEST_SOURCE "/tests/race/sample --quiet --epochs 2 --blocks 1 "         \
+    "--channels 16 --plans 1 --out test_reproduce"
 
 static int remove_folder(void **state)
 {
@@ -28,31 +29,143 @@ static int count_steps(const char *text)
     return steps;
 }
 
+// What was made with other settings is not taken for theirs.
+static void refuse_other_settings(void)
+{
+#define FOLDER "reproduce --quiet --out test_reproduce --courses "
+#define COURSE TEST_SOURCE "/tests/race/sample"
+#define REFUSE(arguments, wanted, found)                                                           \
+    assert_fails(                                                                                  \
+        arguments, 1,                                                                              \
+        "facet reproduce: test_reproduce/settings.json: expected a folder of this study, "         \
+        "with " wanted ", found one with " found ": other settings need another folder\n")
+    REFUSE(FOLDER COURSE " --epochs 2 --blocks 1 --channels 16 --seed 7", "seed 7", "seed 1");
+    REFUSE(FOLDER COURSE " --epochs 5 --blocks 1 --channels 16", "epochs 5", "epochs 2");
+    REFUSE(FOLDER COURSE " --epochs 2 --blocks 1", "channels 0", "channels 16");
+    assert_int_equal(unlink("test_reproduce/settings.json"), 0);
+    assert_fails(ARGUMENTS, 1,
+                 "facet reproduce: test_reproduce/demos.h5: expected settings.json beside it, "
+                 "which tells how it was made, found none: begin in another folder\n");
+}
+
+static const char *const methods[] = {"ours", "paper",        "baseline",   "oracle",     "knet",
+                                      "told", "paper-longer", "paper-drop", "oracle-ours"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static bool is_there(const char *method, int seed, const char *suffix)
+{
+    char path[128];
+    snprintf(path, sizeof path, "test_reproduce/%s-%d.%s", method, seed, suffix);
+    return access(path, R_OK) == 0;
+}
+
+// The row of a method's cell with its first seed, in an open document.
+static JsonRef cell_row(Json **document, const char *method, const char *key)
+{
+    static char path[128];
+    JsonRef rows, row;
+    snprintf(path, sizeof path, "test_reproduce/%s-1.json", method);
+    assert_ok(json_read(document, path));
+    JsonRef root = json_root(*document, path);
+    assert_ok(json_member(&rows, &root, "methods"));
+    assert_ok(json_member(&row, &rows, key));
+    return row;
+}
+
+static double number_in(const char *method, const char *key, const char *object, const char *member)
+{
+    Json *document;
+    JsonRef row = cell_row(&document, method, key), within;
+    double value;
+    assert_ok(json_member(&within, &row, object));
+    assert_ok(json_member_number(&value, &within, member, 0.0, 1e12));
+    json_free(document);
+    return value;
+}
+
+// The controls are what they are called: each differs from its neighbour in one thing.
+static void check_controls(void)
+{
+#define TRAINED(method, key, member) number_in(method, key, "training_run", member)
+    assert_near(TRAINED("told", "factored_joint", "drop"), 0.0, 0.0);
+    assert_near(TRAINED("told", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("paper-drop", "factored_joint", "drop"),
+                TRAINED("ours", "ours_joint", "drop"), 0.0);
+    assert_near(TRAINED("paper-drop", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("oracle-ours", "oracle", "composed_loss"), 3.0, 0.0);
+    assert_near(TRAINED("paper", "factored_joint", "updates"),
+                TRAINED("ours", "ours_joint", "updates"), 0.0);
+    assert_near(TRAINED("paper-longer", "factored_joint", "rows"),
+                TRAINED("ours", "ours_joint", "rows"), 16.0); // an update that is not whole
+    // The oracle is judged on the tasks that others were not trained on.
+    assert_true(number_in("oracle", "oracle", "held_out", "gates") > 0.0);
+    assert_near(number_in("oracle-ours", "oracle", "held_out", "gates"),
+                number_in("ours", "ours_composed", "held_out", "gates"), 0.0);
+}
+
+// The summary has the rows of the cells that are there, with so many trainings of ours.
+static void check_summary(int rows, int trainings)
+{
+    Json *document;
+    JsonRef list, row = {0}, seeds;
+    int count;
+    assert_ok(json_read(&document, "test_reproduce/study.json"));
+    JsonRef root = json_root(document, "study.json");
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_length(&count, &list));
+    assert_int_equal(count, rows);
+    for (int i = 0; i < count; i++) {
+        char method[32];
+        assert_ok(json_element(&row, &list, i));
+        assert_ok(json_member_string(method, sizeof method, &row, "method"));
+        assert_ok(json_member(&seeds, &row, "seeds"));
+        int length;
+        assert_ok(json_length(&length, &seeds));
+        assert_int_equal(length, strcmp(method, "ours") == 0 ? trainings : 1);
+    }
+    json_free(document);
+}
+
 static void makes_everything_and_goes_on(void **state)
 {
     (void)state;
     Run first = run(ARGUMENTS);
     assert_string_equal(first.err, "");
     assert_int_equal(first.code, 0);
-    assert_int_equal(count_steps(first.out), 7); // demonstrations, five trainings, the evaluation
-    static const char *const files[] = {"demos.h5",
-                                        "race-factored.safetensors",
-                                        "race-factored-paper.safetensors",
-                                        "race-baseline.safetensors",
-                                        "race-oracle.safetensors",
-                                        "race-knet.safetensors",
-                                        "eval.json"};
-    for (int i = 0; i < 7; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "test_reproduce/%s", files[i]);
-        assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(access("test_reproduce/demos.h5", R_OK), 0);
+    for (int i = 0; i < METHODS; i++) {
+        assert_true(is_there(methods[i], 1, "safetensors"));
+        assert_true(is_there(methods[i], 1, "json"));
+        assert_false(is_there(methods[i], 2, "json"));
     }
-    // A training that is missing is made again, and nothing else is.
-    assert_int_equal(unlink("test_reproduce/race-oracle.safetensors"), 0);
+    check_controls();
+    check_summary(13, 1);
+    // A cell that is missing is made again, and nothing else is.
+    assert_int_equal(unlink("test_reproduce/oracle-1.safetensors"), 0);
+    Run nothing = run(ARGUMENTS);
+    assert_int_equal(count_steps(nothing.out), 0);
+    assert_int_equal(unlink("test_reproduce/oracle-1.json"), 0);
     Run again = run(ARGUMENTS);
     assert_int_equal(again.code, 0);
     assert_int_equal(count_steps(again.out), 2);
     assert_non_null(strstr(again.out, "--method oracle"));
+    assert_non_null(strstr(again.out, "--hold-out course"));
+    // One method and one more seed: a cell by itself.
+    Run second = run(ARGUMENTS " --seeds 2 --method ours");
+    assert_int_equal(second.code, 0);
+    assert_int_equal(count_steps(second.out), 2);
+    assert_non_null(strstr(second.out, "--seed 2"));
+    assert_true(is_there("ours", 2, "json"));
+    check_summary(13, 2);
+    refuse_other_settings();
+}
+
+static void a_method_nobody_knows_is_refused(void **state)
+{
+    (void)state;
+    Run refused = run("reproduce --method tolld");
+    assert_int_equal(refused.code, 2);
+    assert_non_null(strstr(refused.err, "no method 'tolld', did you mean 'told'?"));
 }
 
 static void a_folder_that_cannot_be_made_is_a_failure(void **state)
@@ -66,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(makes_everything_and_goes_on, remove_folder, remove_folder),
+        cmocka_unit_test(a_method_nobody_knows_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

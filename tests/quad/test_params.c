@@ -89,6 +89,19 @@ static void bad_values_are_refused(void **unused)
     scratch_end(&scratch);
 }
 
+// A flat body's moments about two axes add up to the third; rounding must not refuse it.
+static void a_flat_body_is_a_body(void **unused)
+{
+    (void)unused;
+    Scratch scratch = scratch_begin();
+    FacetQuadParams params;
+    assert_ok(facet_quad_params_load(
+        &params, scratch_write(&scratch, "flat.json", "{\"inertia\": [1e-3, 2e-3, 3e-3]}")));
+    assert_ok(facet_quad_params_load(
+        &params, scratch_write(&scratch, "flat.json", "{\"inertia\": [0.7e-3, 0.1e-3, 0.8e-3]}")));
+    scratch_end(&scratch);
+}
+
 static void zero_byte_is_refused(void **unused)
 {
     (void)unused;
@@ -123,6 +136,7 @@ int main(void)
         cmocka_unit_test(shipped_vehicle_is_the_default),
         cmocka_unit_test(missing_fields_keep_their_defaults),
         cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(a_flat_body_is_a_body),
         cmocka_unit_test(zero_byte_is_refused),
         cmocka_unit_test(message_is_one_line),
     };

@@ -72,6 +72,12 @@ static void factors_are_the_courses_names(void **state)
     assert_string_equal(text, "straight/small");
 }
 
+static bool holds_large_out(const FacetRace *study, FacetCourseTask task, void *context)
+{
+    (void)context;
+    return strcmp(study->course->openings[task.opening].name, "large") == 0;
+}
+
 static void a_plan_beside_the_path_shows_in_the_result(void **state)
 {
     (void)state;
@@ -90,7 +96,13 @@ static void a_plan_beside_the_path_shows_in_the_result(void **state)
     assert_near(result.error, 0.45, 0.1);
     assert_ok(facet_race_fly(&result, race, &beside, large, 1, 0.0));
     assert_int_equal(result.flight.passed, 2);
+    assert_false(result.held_out); // whatever the course lists
+    beside.held_out = holds_large_out;
+    assert_ok(facet_race_fly(&result, race, &beside, large, 1, 0.0));
     assert_true(result.held_out);
+    assert_ok(facet_race_fly(&result, race, &beside, small, 1, 0.0));
+    assert_false(result.held_out);
+    assert_ok(facet_race_fly(&result, race, &beside, large, 1, 0.0));
     assert_near(result.speed_reference, facet_race_reference_speed(race, large), 0.0);
 }
 
@@ -101,11 +113,12 @@ static void totals_keep_the_split_apart(void **state)
     FacetRaceResult results[4];
     int count = facet_race_feasible_tasks(tasks, race);
     FacetPlanner expert = facet_race_expert();
+    expert.held_out = holds_large_out;
     assert_ok(facet_race_fly_all(results, race, &expert, tasks, count, 1, 0.0, NULL));
     results[0].flight.end = FACET_FLIGHT_CRASHED;
     results[0].flight.passed = 0;
     FacetRaceTotals totals = facet_race_totals(results, count);
-    assert_int_equal(totals.held_out.gates, 2);
+    assert_int_equal(totals.held_out.gates, 5); // of both tracks
     assert_int_equal(totals.training.gates + totals.held_out.gates, totals.all.gates);
     assert_int_equal(totals.all.passed, totals.all.gates - results[0].flight.gate_count);
     assert_int_equal(totals.crashes, 1);

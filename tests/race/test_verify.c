@@ -1,5 +1,6 @@
-// Verification before flight on a small course: plans that are too fast are slowed no more than
-// needed, along the same path; plans whose path misses are left and named.
+// Verification before flight on a small course: plans that would miss are repaired; with slowing
+// alone, plans that are too fast are slowed no more than needed, along the same path, and plans
+// whose path misses are left and named.
 #include "base/status.h"
 #include "math/geometry.h"
 #include "pools.h"
@@ -82,11 +83,22 @@ static void a_plan_that_keeps_its_margin_is_not_touched(void **state)
     FacetCourseTask task = task_named("bend/large");
     make_plan(raw, task, (Distorted){1.0, 0.0}); // the expert keeps a quarter
     assert_ok(facet_race_verify(&report, race, raw, task, &options));
-    assert_int_equal(report.rounds, 1);
+    assert_int_equal(report.rounds, 2);
     assert_int_equal(report.slowed_gates, 0);
     assert_near(report.slowest_factor, 1.0, 0.0);
+    assert_near(report.shift, 0.0, 0.0);
     assert_true(report.within_margin);
+    assert_true(report.good);
+    assert_int_equal(report.checked, options.repair.flights);
+    assert_int_equal(report.clear, report.raw_clear);
     assert_memory_equal(report.plan, raw, sizeof raw);
+}
+
+static FacetVerifyOptions slow_only(void)
+{
+    FacetVerifyOptions options = facet_verify_defaults();
+    options.slow_only = true;
+    return options;
 }
 
 static void a_plan_that_is_too_fast_is_slowed_just_enough(void **state)
@@ -94,7 +106,7 @@ static void a_plan_that_is_too_fast_is_slowed_just_enough(void **state)
     (void)state;
     FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
     FacetVerifyReport report;
-    FacetVerifyOptions options = facet_verify_defaults();
+    FacetVerifyOptions options = slow_only();
     FacetCourseTask task = task_named("bend/small");
     make_plan(raw, task, (Distorted){2.0, 0.0});
     assert_ok(facet_race_verify(&report, race, raw, task, &options));
@@ -128,7 +140,7 @@ static void a_path_that_misses_is_named_and_left(void **state)
     (void)state;
     FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
     FacetVerifyReport report;
-    FacetVerifyOptions options = facet_verify_defaults();
+    FacetVerifyOptions options = slow_only();
     FacetCourseTask task = task_named("straight/small");
     make_plan(raw, task, (Distorted){1.0, 0.8}); // beside an opening of 0.4 m
     assert_ok(facet_race_verify(&report, race, raw, task, &options));
@@ -141,6 +153,26 @@ static void a_path_that_misses_is_named_and_left(void **state)
     assert_true(report.blocked[0].speed >= race->course->speed_min);
     assert_near(report.blocked[0].path, 0.8, 0.15);    // the expert's path goes through the centre
     assert_memory_equal(report.plan, raw, sizeof raw); // slowing it would have been for nothing
+}
+
+static void a_path_that_misses_is_repaired(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/small");
+    make_plan(raw, task, (Distorted){0.6, 0.6}); // beside an opening of 0.4 m
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_true(report.raw.passed < report.raw.gate_count);
+    assert_int_equal(report.verified.passed, report.verified.gate_count);
+    assert_true(report.good);
+    assert_string_equal(report.reason, "");
+    assert_int_equal(report.blocked_count, 0);
+    assert_near(report.slowest_factor, 1.0, 0.0); // the path alone was enough
+    assert_true(report.shift > 0.3);
+    assert_less(report.shift, 1.5);
+    assert_true(report.clear > report.raw_clear);
 }
 
 static void plans_that_nothing_can_fly_and_wrong_options(void **state)
@@ -177,7 +209,7 @@ static void where_slowing_does_not_cure_the_next_seeds_are_tried(void **state)
     (void)state;
     FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], first[FACET_CHUNK_KEYPOINTS];
     FacetVerifyReport report;
-    FacetVerifyOptions options = facet_verify_defaults();
+    FacetVerifyOptions options = slow_only();
     FacetCourseTask task = task_named("straight/large");
     FacetPlanner lucky = {.name = "lucky", .plan = plan_by_luck};
     make_plan(first, task, (Distorted){1.0, 3.0});
@@ -209,14 +241,14 @@ static void flights_and_planner_agree(void **state)
                                       count, 7, 0.3, NULL));
     assert_ok(facet_race_fly_all(plain, race, &fast, tasks, count, 7, 0.3, NULL));
     assert_ok(facet_race_fly_all(wrapped, race, &planner, tasks, count, 7, 0.3, NULL));
-    int slowed = 0;
+    int changed = 0;
     for (int i = 0; i < count; i++) {
         assert_near(raw[i].flight.duration, plain[i].flight.duration, 0.0);
         assert_near(verified[i].flight.duration, wrapped[i].flight.duration, 0.0);
         assert_near(verified[i].error, wrapped[i].error, 0.0);
-        slowed += reports[i].slowed_gates;
+        changed += reports[i].shift > 0.0 || reports[i].slowest_factor < 1.0;
     }
-    assert_true(slowed > 0);
+    assert_true(changed > 0);
 }
 
 static FacetStatus plan_all_by_luck(FacetKeypoint *chunks, const FacetRace *study,
@@ -237,7 +269,7 @@ static void plans_made_together_are_verified_the_same(void **state)
     FacetCourseTask tasks[4];
     FacetRaceResult raw[4], verified[4], raw_alone[4], verified_alone[4];
     FacetVerifyReport reports[4], alone[4];
-    FacetVerifyOptions options = facet_verify_defaults();
+    FacetVerifyOptions options = slow_only();
     int count = facet_race_feasible_tasks(tasks, race), calls = 0;
     FacetPlanner single = {.name = "lucky", .plan = plan_by_luck}, lucky = single;
     lucky.plan_all = plan_all_by_luck;
@@ -261,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_keeps_its_margin_is_not_touched),
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
         cmocka_unit_test(a_path_that_misses_is_named_and_left),
+        cmocka_unit_test(a_path_that_misses_is_repaired),
         cmocka_unit_test(plans_that_nothing_can_fly_and_wrong_options),
         cmocka_unit_test(where_slowing_does_not_cure_the_next_seeds_are_tried),
         cmocka_unit_test(flights_and_planner_agree),

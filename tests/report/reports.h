@@ -52,13 +52,26 @@ static inline void put_plans(FILE *out, const FacetRace *race, double off)
     free(tasks);
 }
 
-// An evaluation of the small course with these methods; `extra` is put among its members.
+// The task of an evaluation: straight/large of the small course, or the first one of another.
+static inline FacetCourseTask eval_task(const FacetRace *race)
+{
+    FacetCourseTask task, *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
+    assert_non_null(tasks);
+    facet_race_feasible_tasks(tasks, race);
+    if (!facet_course_find_task(&task, race->course, "straight/large").ok) task = tasks[0];
+    free(tasks);
+    return task;
+}
+
+// An evaluation of one task with these methods; `extra` is put among its members.
 static inline char *write_eval(Scratch *scratch, const char *name, const FacetRace *race,
                                const char *const *methods, int count, const char *extra)
 {
     char *path = strdup(scratch_path(scratch, name));
     FILE *out = fopen(path, "w");
     assert_non_null(out);
+    FacetCourseTask task = eval_task(race);
+    const FacetTrack *track = &race->course->tracks[task.track];
     fprintf(out,
             "{\"steps\":50,\"command\":\"facet eval --seeds 3\",\"seed\":1,\"version\":"
             "\"0.9\",%s\"methods\":{",
@@ -71,10 +84,12 @@ static inline char *write_eval(Scratch *scratch, const char *name, const FacetRa
                 "0.25,\"seeds\":3,\"all_seeds\":{\"all\":{\"passed\":20,\"gates\":30,\"low\":0.5,"
                 "\"high\":0.8},\"training\":{\"passed\":17,\"gates\":24},\"held_out\":{\"passed\":"
                 "3,\"gates\":6,\"low\":0.2,\"high\":0.8},\"crashes\":0},\"tasks\":[{\"track\":"
-                "\"straight\",\"size\":\"large\",\"held_out\":true,\"gates\":2,\"passed\":1,"
+                "\"%s\",\"size\":\"%s\",\"held_out\":true,\"gates\":%d,\"passed\":1,"
                 "\"share_all_seeds\":0.5,\"share_std\":0.125,\"speed_generated\":3.5,"
-                "\"speed_reference\":4,\"error_m\":0.1}]}",
-                m ? "," : "", methods[m], 6 + m, 5 + m, m);
+                "\"speed_reference\":%g,\"error_m\":0.1}]}",
+                m ? "," : "", methods[m], 6 + m, 5 + m, m, track->name,
+                race->course->openings[task.opening].name, track->gate_count,
+                facet_race_reference_speed(race, task));
     fputs("},\"ddim_sweep\":[{\"method\":\"ours\",\"steps\":10,\"composed\":{\"all\":{\"passed\":8,"
           "\"gates\":10},\"held_out\":{\"passed\":1,\"gates\":2}},\"joint\":{\"all\":{\"passed\":9,"
           "\"gates\":10}}},{\"method\":\"ours\",\"steps\":50,\"composed\":{\"all\":{\"passed\":9,"

@@ -172,7 +172,7 @@ static const char certificates[] =
     "\"gates\":[{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,"
     "\"half_width\":1,\"certified\":true},{\"gate\":\"b\",\"miss_nominal\":0.2,\"radius\":1.3,"
     "\"half_width\":1,\"certified\":false}],\"passage_lower_bound\":0.9},"
-    "{\"track\":\"elsewhere\",\"size\":\"large\",\"c_ltv\":7,\"not_certified\":\"step "
+    "{\"track\":\"bend\",\"size\":\"large\",\"c_ltv\":7,\"not_certified\":\"step "
     "3\",\"residual\":"
     "{\"actual\":0.1,\"linearised\":0.3,\"ltv\":0.5}}],"
     "\"constants\":{\"lambda\":0.8,\"b_kappa\":0.1,\"w\":0.02},"
@@ -278,6 +278,78 @@ static void the_step_study_is_a_table_and_a_figure(void **state)
     json_free(document);
     report_close(report);
     scratch_end(&scratch);
+}
+
+// Two methods, one of them without a training, a skill without held-out pairs and a broken number.
+static const char metaworld_study[] =
+    "{\"command\":\"examples/metaworld/run.sh\",\"methods\":[{\"id\":\"expert\",\"name\":"
+    "\"Scripted expert\",\"training\":{\"trials\":50,\"success\":50,\"low\":0.93,\"high\":1,"
+    "\"seed_least\":1,\"seed_most\":1},\"held_out\":{\"trials\":0,\"success\":0,\"low\":null,"
+    "\"high\":null,\"seed_least\":null,\"seed_most\":null},\"skills\":{},\"trainings\":[]},"
+    "{\"id\":\"ours\",\"name\":\"Ours\",\"training\":{\"trials\":200,\"success\":150,\"low\":"
+    "0.685,\"high\":0.805,\"seed_least\":0.7,\"seed_most\":0.8},\"held_out\":{\"trials\":\"many\"},"
+    "\"skills\":{\"reach\":{\"training\":{\"trials\":10,\"success\":9}}},"
+    "\"trainings\":[{\"seed\":1},{\"seed\":2}]}]}";
+
+static void the_metaworld_study_is_two_tables(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const ReportSetup setup = {
+        .files = {[INPUT_METAWORLD] = scratch_write(&scratch, "metaworld.json", metaworld_study)},
+        .no_defaults = true,
+        .version = "1.2.3",
+        .command = "facet report"};
+    Report *report;
+    assert_ok(report_open(&report, race, &setup));
+    Json *made = report_document(report), *document = read_again(made);
+    JsonRef table = entry_of(document, "tables", "metaworld");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_text_in(&table, 0, "Method", "Scripted expert");
+    assert_near(number_in(&table, 0, "Training (%)"), 100.0, 0.0);
+    assert_empty(&table, 0, "Held out (%)");
+    assert_empty(&table, 0, "95 %, held out");
+    assert_near(number_in(&table, 1, "Training (%)"), 75.0, 1e-12);
+    assert_text_in(&table, 1, "95 %, training", "68–80 %");
+    assert_text_in(&table, 1, "Seeds, training", "70–80 %");
+    assert_empty(&table, 1, "Held out (%)");
+    assert_near(number_in(&table, 1, "Trainings"), 2.0, 0.0);
+    table = entry_of(document, "tables", "metaworld-skills");
+    assert_int_equal(length_of(&table, "rows"), 1);
+    assert_text_in(&table, 0, "Skill", "reach");
+    assert_near(number_in(&table, 0, "Training (%)"), 90.0, 1e-12);
+    JsonRef root = json_root(document, "document"), messages, message;
+    assert_string_equal(chars_of(&table, "command"), "examples/metaworld/run.sh");
+    assert_int_equal(length_of(&root, "messages"), 1);
+    assert_ok(json_member(&messages, &root, "messages"));
+    assert_ok(json_element(&message, &messages, 0));
+    assert_non_null(strstr(json_chars(&message), "held_out.trials: not a finite number"));
+    json_free(made);
+    json_free(document);
+    report_close(report);
+    scratch_end(&scratch);
+}
+
+static void a_metaworld_study_is_no_evaluation(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *path = scratch_write(&scratch, "metaworld.json", metaworld_study);
+    const ReportSetup setup = {.files = {[INPUT_EVAL] = path}, .no_defaults = true};
+    Report *report;
+    assert_refused(report_open(&report, race, &setup),
+                   "expected results of facet eval, found those of examples/metaworld/run.sh");
+    scratch_end(&scratch);
+}
+
+static void a_report_does_not_miss_metaworld(void **state)
+{
+    (void)state;
+    Json *document = document_with(NULL, NULL);
+    char *text = json_line(document);
+    assert_null(strstr(text, "etaworld"));
+    free(text);
+    json_free(document);
 }
 
 // ---- Bad input ----------------------------------------------------------------------------------
@@ -402,6 +474,63 @@ static void a_file_that_is_not_json_is_one_line(void **state)
     scratch_end(&scratch);
 }
 
+// Results of another command or of another course are refused, whoever wrote them.
+static void results_of_something_else_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        InputKind kind;
+        const char *text, *words;
+    } cases[] = {
+        {INPUT_EVAL, "{\"command\":\"facet certify --samples 5\",\"tasks\":[]}",
+         "file.json: expected results of facet eval, found those of facet certify --samples 5"},
+        {INPUT_EVAL, "{\"tasks\":[],\"by_noise_level\":[]}",
+         "file.json: expected results of facet eval, found those of facet certify"},
+        {INPUT_EVAL, "{\"command\":\"facet eval --step-study\",\"curves\":[]}",
+         "expected results of facet eval, found those of facet eval --step-study"},
+        {INPUT_STEPS, "{\"command\":\"facet eval --seeds 5\",\"methods\":{}}",
+         "expected results of facet eval --step-study, found those of facet eval --seeds 5"},
+        {INPUT_VERIFY, "{\"command\":\"facet fly --task bend/small\"}",
+         "expected results of facet fly --verify, found those of facet fly --task bend/small"},
+        {INPUT_CERTIFY, "{\"command\":\"facet race\",\"planner\":\"policy\"}",
+         "expected results of facet certify, found those of facet race"},
+        {INPUT_CERTIFY, "{\"command\":\"facet certify --budget\",\"budgets\":[]}",
+         "expected results of facet certify, found those of facet certify --budget"},
+        {INPUT_BUDGET, "{\"command\":\"facet certify\",\"budgets\":[]}",
+         "expected results of facet certify --budget, found those of facet certify"},
+        {INPUT_LEAVE_ONE_OUT, "{\"command\":\"facet gate study\",\"protocols\":[]}",
+         "expected results of facet study leave-one-out, found those of facet gate study"},
+        {INPUT_GATE, "{\"command\":\"facet gate study\",\"protocols\":[]}",
+         "expected results of facet gate, found those of facet gate study"},
+        {INPUT_GATE_STUDY, "{\"command\":\"facet gate --trials 3\",\"venues\":[]}",
+         "expected results of facet gate study, found those of facet gate --trials 3"},
+        {INPUT_EVAL,
+         "{\"methods\":{\"knet\":{\"tasks\":[{\"track\":\"race1\",\"size\":\"wide\"}]}}}",
+         "methods.knet.tasks[0]: expected tasks of this course, found race1/wide"},
+        {INPUT_EVAL,
+         "{\"methods\":{\"knet\":{\"tasks\":[{\"track\":\"bend\",\"size\":\"large\",\"gates\":7}]}}"
+         "}",
+         "bend/large: expected the 3 gates of this course, found 7 of another"},
+        {INPUT_CERTIFY,
+         "{\"by_noise_level\":[],\"tasks\":[{\"track\":\"bend\",\"size\":\"large\",\"gates\":[{}]}]"
+         "}",
+         "bend/large: expected the 3 gates of this course, found 1 of another"},
+        {INPUT_VERIFY,
+         "{\"verification\":[],\"tasks\":[{\"track\":\"bend\",\"size\":\"large\",\"gates\":3,"
+         "\"speed_reference\":3.9}]}",
+         "bend/large: expected the reference speed of this course and vehicle, 4 m/s, found 3.9"},
+    };
+    Scratch scratch = scratch_begin();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Report *report;
+        ReportSetup setup = {.no_defaults = true, .version = "1", .command = "x"};
+        setup.files[cases[i].kind] = scratch_write(&scratch, "file.json", cases[i].text);
+        assert_refused(report_open(&report, race, &setup), cases[i].words);
+        assert_null(report);
+    }
+    scratch_end(&scratch);
+}
+
 // Members of any other kind than expected never get further than a cell without a number.
 static void documents_of_odd_shapes_make_a_report(void **state)
 {
@@ -417,13 +546,18 @@ static void documents_of_odd_shapes_make_a_report(void **state)
         "{\"tasks\":[{},null,{\"track\":\"bend\",\"size\":\"small\",\"gates\":{}},7],\"eps_d\":[],"
         "\"constants\":[1],\"interaction\":null,\"verification\":7,\"raw\":[]}",
         "{\"tasks\":[{\"track\":\"bend\",\"size\":\"small\",\"c_ltv\":-1,\"gates\":[{\"gate\":3,"
-        "\"radius\":-5,\"half_width\":0,\"miss_nominal\":0}]}],\"eps_d\":{\"levels\":[{},{}]}}",
+        "\"radius\":-5,\"half_width\":0,\"miss_nominal\":0},7,null]}],\"eps_d\":{\"levels\":[{},{}]"
+        "}}",
         "{\"seed\":-3,\"version\":5,\"command\":{}}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *path = scratch_write(&scratch, "odd.json", texts[i]);
-        const ReportSetup setup = {
-            .files = {path, path, path, path}, .no_defaults = true, .version = "1", .command = "x"};
+        bool eval = strstr(texts[i], "methods"), verify = strstr(texts[i], "verification");
+        const char *any = eval || verify ? NULL : path;
+        const ReportSetup setup = {.files = {any, eval ? path : any, any, any, verify ? path : any},
+                                   .no_defaults = true,
+                                   .version = "1",
+                                   .command = "x"};
         Report *report;
         assert_ok(report_open(&report, race, &setup));
         assert_ok(report_fly_files(report));
@@ -445,10 +579,14 @@ int main(void)
         cmocka_unit_test(tables_have_the_numbers_of_the_file),
         cmocka_unit_test(certificates_stand_beside_the_papers),
         cmocka_unit_test(the_step_study_is_a_table_and_a_figure),
+        cmocka_unit_test(the_metaworld_study_is_two_tables),
+        cmocka_unit_test(a_metaworld_study_is_no_evaluation),
+        cmocka_unit_test(a_report_does_not_miss_metaworld),
         cmocka_unit_test(a_method_that_is_missing_is_left_out),
         cmocka_unit_test(numbers_that_are_none_become_null_with_a_message),
         cmocka_unit_test(a_file_that_is_not_json_is_one_line),
         cmocka_unit_test(documents_of_odd_shapes_make_a_report),
+        cmocka_unit_test(results_of_something_else_are_refused),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
 }

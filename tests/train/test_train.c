@@ -280,6 +280,34 @@ static bool train_until(const FacetTrainOptions *options, const char *out, int s
     return true;
 }
 
+// Stops after some updates.
+static bool stop_at_forty(void *context, const FacetProgressEvent *event)
+{
+    (void)context;
+    return event->done < 40;
+}
+
+static void a_log_that_was_cut_is_told(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
+    const FacetProgress watch = {.report = stop_at_forty};
+    options.epochs = 60;
+    assert_refused(facet_policy_train(&summary, "waves.h5", "cut", &options, NULL, &watch),
+                   "interrupted at update 40");
+    options.resume = true;
+    assert_int_equal(truncate("cut.csv", 400), 0); // the header, five rows and part of one
+    assert_ok(facet_policy_train(&summary, "waves.h5", "cut", &options, NULL, NULL));
+    assert_int_equal(summary.resumed, 40);
+    assert_true(summary.log_missing > 30);
+    assert_true(summary.log_missing < 40);
+    options.resume = false;
+    assert_ok(facet_policy_train(&summary, "waves.h5", "whole", &options, NULL, NULL));
+    assert_int_equal(summary.log_missing, 0);
+}
+
 static void a_run_that_ends_early_resumes_bit_for_bit(void **state)
 {
     (void)state;
@@ -417,15 +445,34 @@ static void a_diverging_loss_stops(void **state)
     assert_refused(train(&summary, "waves.h5", "second", &options), "there was no checkpoint yet");
 }
 
+// A gripper that never moves does not stand in the way.
+static void a_constant_action_stays_as_it_is(void **state)
+{
+    (void)state;
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
+    FacetPolicy *policy;
+    write_waves("constant.h5", WAVE_TASKS, true);
+    assert_ok(train(&summary, "constant.h5", "policy", &options));
+    assert_non_null(strstr(summary.remarks,
+                           "1 of 2 numbers of an action never change and stay as they are: 1 = 4"));
+    assert_ok(facet_policy_load(&policy, "policy"));
+    FacetPolicyInfo info = facet_policy_info(policy);
+    double *plan = calloc((size_t)(info.horizon * info.dim), sizeof *plan);
+    const FacetPolicySampling how = {0};
+    FacetFactorTask task = factor_task_at(facet_policy_space(policy), 0);
+    assert_ok(facet_policy_sample(plan, policy, &task, 1, &how, NULL));
+    for (int i = 0; i < info.horizon; i++) assert_true(plan[i * info.dim + 1] == 4.0);
+    assert_true(plan[0] != plan[info.dim]);
+    free(plan);
+    facet_policy_destroy(policy);
+}
+
 static void unusable_demonstrations_are_refused(void **state)
 {
     (void)state;
     FacetTrainOptions options = tiny_training();
     FacetTrainSummary summary;
-    write_waves("constant.h5", WAVE_TASKS, true);
-    assert_refused(train(&summary, "constant.h5", "policy", &options),
-                   "constant.h5: actions: channel 1: expected values that differ, found the "
-                   "constant 4");
     write_waves("single.h5", 1, false);
     assert_refused(train(&summary, "single.h5", "policy", &options),
                    "single.h5: expected demonstrations of two tasks or more to tell factors apart, "
@@ -487,9 +534,11 @@ int main(void)
         cmocka_unit_test_teardown(same_bits_on_any_thread_count, scratch_clean),
         cmocka_unit_test_teardown(the_log_has_every_update, scratch_clean),
         cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, scratch_clean),
+        cmocka_unit_test_teardown(a_log_that_was_cut_is_told, scratch_clean),
         cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, scratch_clean),
         cmocka_unit_test_teardown(another_training_does_not_resume, scratch_clean),
         cmocka_unit_test_teardown(a_diverging_loss_stops, scratch_clean),
+        cmocka_unit_test_teardown(a_constant_action_stays_as_it_is, scratch_clean),
         cmocka_unit_test_teardown(unusable_demonstrations_are_refused, scratch_clean),
         cmocka_unit_test_teardown(wrong_options_are_refused, scratch_clean),
     };

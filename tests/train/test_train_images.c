@@ -72,11 +72,12 @@ static void a_policy_sees_after_training(void **state)
     FacetFactorTask task = factor_task_at(facet_policy_space(policy), 3);
     assert_ok(facet_policy_runner_create(&runner, policy, 1, 1, NULL));
     memset(frame, 200, 320 * 240 * 3);
-    assert_ok(facet_policy_runner_sample(bright, runner, &task, frame, 1, &(FacetPolicySampling){0},
-                                         NULL));
+    const FacetPolicyObserved observed = {.frames = frame};
+    assert_ok(facet_policy_runner_sample(bright, runner, &task, &observed, 1,
+                                         &(FacetPolicySampling){0}, NULL));
     memset(frame, 50, 320 * 100 * 3);
-    assert_ok(
-        facet_policy_runner_sample(dark, runner, &task, frame, 1, &(FacetPolicySampling){0}, NULL));
+    assert_ok(facet_policy_runner_sample(dark, runner, &task, &observed, 1,
+                                         &(FacetPolicySampling){0}, NULL));
     for (int i = 0; i < SQUARE_SIZE; i++) {
         assert_true(isfinite(bright[i]));
         assert_true(isfinite(dark[i]));
@@ -307,7 +308,7 @@ static void an_encoder_is_taken_over_and_kept(void **state)
     assert_ok(facet_policy_load(&giver, "giver"));
     assert_ok(facet_policy_load(&taker, "taker"));
     size_t bytes = encoder_table(giver->encoder)->size * sizeof(float);
-    assert_memory_equal(taker->encoder_params, giver->encoder_params, bytes);
+    assert_memory_equal(taker->encoder_params[0], giver->encoder_params[0], bytes);
     assert_true(
         memcmp(taker->params[0], giver->params[0], giver->net->table.size * sizeof(float)) != 0);
     assert_true(policy_record(taker)->frozen_encoder);
@@ -399,7 +400,7 @@ static void wrong_settings_are_refused(void **state)
     FacetTrainOptions blind = tiny_training();
     blind.encoder = "small";
     assert_refused(facet_policy_train(&summary, "waves.h5", "policy", &blind, NULL, NULL),
-                   "expected no encoder for demonstrations without frames, found 'small'");
+                   "expected an encoder beside observations only");
 }
 
 int main(void)

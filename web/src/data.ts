@@ -26,6 +26,7 @@ export interface Gate {
 export interface Track {
   name: string;
   description: string;
+  points: Vec3[]; // of the path: start, gates and turning points, finish
   gates: Gate[];
 }
 
@@ -157,6 +158,15 @@ export interface SingleGate {
   venues: Venue[];
 }
 
+/** A small policy that the page samples from itself, and what it passed when the page was written. */
+export interface LivePolicy {
+  policy: string; // the name of its file
+  parameters: number | null;
+  seed: number;
+  results: { task: string; heldOut: boolean; passed: number; gates: number }[];
+  weights: string; // the file, in base64
+}
+
 export interface Report {
   version: string;
   command: string;
@@ -170,6 +180,7 @@ export interface Report {
   tracks: Track[];
   openings: Opening[];
   tasks: Task[];
+  live: LivePolicy | null;
   gate: SingleGate | null;
   figures: Figure[];
   tables: Table[];
@@ -309,6 +320,21 @@ function readSingleGate(value: unknown, problems: string[]): SingleGate | null {
   return venues.length ? { policy: text(gate.policy), mode: text(gate.mode), venues } : null;
 }
 
+const isBase64 = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9+/]+={0,2}$/.test(value);
+
+function readLive(value: unknown, tasks: Task[]): LivePolicy | null {
+  const live = object(value);
+  if (!isBase64(live.weights)) return null;
+  const results = list(live.results).flatMap((entry) => {
+    const result = object(entry);
+    const task = tasks[count(result.task) ?? -1];
+    const [passed, gates] = [count(result.passed), count(result.gates)];
+    if (!task || passed === null || gates === null) return [];
+    return [{ task: task.id, heldOut: result.held_out === true, passed, gates }];
+  });
+  return { policy: text(live.policy), parameters: count(live.parameters), seed: count(live.seed) ?? 1, results, weights: live.weights };
+}
+
 function readTable(value: Json): Table {
   const columns = list(value.columns).map((entry) => {
     const column = object(entry);
@@ -415,7 +441,8 @@ export function readReport(parsed: unknown): Report {
     const whole = gates.filter((gate): gate is Gate => gate !== null);
     const name = text(value.name) || '?';
     if (whole.length !== gates.length) problems.push(`${name}: some gates have no place and are not drawn.`);
-    return { name, description: text(value.description), gates: whole };
+    const points = list(value.points).map(vec3).filter((point): point is Vec3 => point !== null);
+    return { name, description: text(value.description), points, gates: whole };
   });
   const methods = readMethods(data);
 
@@ -468,6 +495,7 @@ export function readReport(parsed: unknown): Report {
     tracks,
     openings,
     tasks: tasks.filter((task) => tracks[task.track] && openings[task.opening]),
+    live: readLive(data.live, tasks),
     gate,
     figures: list(data.figures).map((entry) => {
       const value = object(entry);
@@ -485,8 +513,22 @@ export function readReport(parsed: unknown): Report {
   };
 }
 
+export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+/** The data as the program packed it; data that is not packed stays as it is. */
+async function unpack(parsed: unknown): Promise<unknown> {
+  const { deflated } = object(parsed);
+  if (!isBase64(deflated)) return parsed;
+  if (typeof DecompressionStream === 'undefined') {
+    throw new Error('This browser is too old to unpack the results: it has no DecompressionStream.');
+  }
+  const stream = new Blob([bytesOf(deflated)]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return JSON.parse(await new Response(stream).text());
+}
+
 /** Reads the data that the page carries. */
-export function loadReport(): Report {
+export async function loadReport(): Promise<Report> {
   const source = document.getElementById('facet-data')?.textContent ?? '';
   let parsed: unknown;
   try {
@@ -494,7 +536,14 @@ export function loadReport(): Report {
   } catch {
     throw new Error('The results in this page cannot be read: they are not whole JSON. Write the page again with `facet report`.');
   }
-  return readReport(parsed);
+  let whole: unknown;
+  try {
+    whole = await unpack(parsed);
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('DecompressionStream')) throw error;
+    throw new Error('The results in this page cannot be read: they cannot be unpacked. Write the page again with `facet report`.');
+  }
+  return readReport(whole);
 }
 
 /** Gates passed by a method over the tasks that `choose` picks; null when it flew none of them. */

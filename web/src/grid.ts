@@ -23,7 +23,7 @@ export class Grid {
         h('th', { scope: 'row' }, track.name, track.description && h('small', {}, track.description)),
         ...report.openings.map((_, o) => {
           const task = report.tasks.find((entry) => entry.track === t && entry.opening === o);
-          return h('td', {}, task ? this.cell(task) : none);
+          return h('td', {}, task ? h('div', { class: 'fit' }, this.cell(task)) : none);
         }),
       ),
     );
@@ -99,7 +99,8 @@ export class Grid {
   }
 
   private describe(task: Task, method: string): string {
-    const kind = task.heldOut ? ', held out' : task.feasible ? ', trained on' : '';
+    const learned = this.report.mainMethod !== 'expert' && task.flights.has(this.report.mainMethod);
+    const kind = task.heldOut ? ', held out' : learned ? ', trained on' : '';
     if (!task.feasible) return `${task.id}${kind}, infeasible`;
     const others = this.report.methods.flatMap((entry) => {
       const flight = task.flights.get(entry.id);

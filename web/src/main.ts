@@ -6,8 +6,10 @@ import { figureElement, showMethods } from './figures';
 import { counted, percent } from './format';
 import { gateIntro, gateResult, venueElements } from './gate';
 import { Grid } from './grid';
+import { Live } from './live/live';
 import { Methods } from './methods';
 import { tableElement } from './tables';
+import { tabs } from './tabs';
 import { TaskPanel } from './task';
 import { installTheme, themeButton } from './theme';
 import { installTip } from './tip';
@@ -26,20 +28,26 @@ const groups: [string, string, string][] = [
 /** A page may be about the single gate alone. */
 const hasRace = (report: Report): boolean => !report.gate || report.tasks.length > 0;
 
+/** Whether the page can plan and fly by itself. */
+const canLive = (report: Report): boolean => report.live !== null && typeof WebAssembly === 'object' && report.tasks.length > 0;
+
 /** What composition did on the pairs that no training saw, in numbers of the data. */
 function lead(report: Report): Child[] {
   if (report.gate && !hasRace(report)) return [h('p', {}, gateIntro), gateResult(report.gate)];
   const feasible = report.tasks.filter((task) => task.feasible);
   const heldOut = feasible.filter((task) => task.heldOut);
+  const main = report.methods.find((method) => method.id === report.mainMethod && method.id !== 'expert');
+  const learned = feasible.filter((task) => !task.heldOut && main && task.flights.has(main.id));
+  const split = heldOut.length
+    ? `${counted(heldOut.length, 'more pair')} ${heldOut.length === 1 ? 'was' : 'were'} held out: training never showed that track with that opening.`
+    : 'None was held out.';
   const intro =
     `A task is a pair: one of ${counted(report.tracks.length, 'track')} with one of ` +
-    `${counted(report.openings.length, 'gate opening')}. The policies learned from ` +
-    `${counted(feasible.length - heldOut.length, 'pair')}. ` +
-    `${counted(heldOut.length, 'more pair')} were held out: training never showed that track with that opening.`;
-  const main = report.methods.find((method) => method.id === report.mainMethod && method.id !== 'expert');
+    `${counted(report.openings.length, 'gate opening')}.` +
+    (main ? ` ${main.short} learned from ${counted(learned.length, 'pair')}. ${split}` : '');
   const sum = main && passage(report.tasks, main.id, (task) => task.heldOut);
   if (!main || !sum) {
-    return [h('p', {}, intro), h('p', { class: 'result' }, 'The results hold no flights of a policy on the held-out pairs.')];
+    return [h('p', {}, intro), h('p', { class: 'result' }, 'The results hold no flights of a policy on held-out pairs.')];
   }
   return [
     h('p', {}, intro),
@@ -103,7 +111,8 @@ function build(report: Report): void {
     h('div', { class: 'bar' },
       h('h1', {}, 'Facet'),
       h('nav', { 'aria-label': 'Parts of this page' },
-        hasRace(report) && h('a', { href: '#flights' }, 'Flights'), ...parts.links),
+        hasRace(report) && h('a', { href: '#flights' }, 'Flights'),
+        canLive(report) && h('a', { href: '#live' }, 'Live'), ...parts.links),
       themeButton()),
     h('div', { class: 'lead' }, ...lead(report)));
   replace(byId('foot'),
@@ -142,16 +151,21 @@ function build(report: Report): void {
         else visible.delete(id);
         refresh();
       });
-    replace(main,
-      h('section', { class: 'flights', id: 'flights', 'aria-label': 'Flights' },
-        h('div', { class: 'choose panel' },
-          grid.element,
-          h('p', { class: 'hint' },
-            h('span', { class: 'tag' }, 'held out'), ' seen by no training. ',
-            'Number and marks: gates passed by the chosen method. Bars: all methods, in the order below.'),
-          report.methods.length ? methods.element : h('p', { class: 'missing' }, 'The results hold no methods.')),
-        viewer.element),
-      panel.element, notices(report), ...parts.elements);
+    const flights = h('section', { class: 'flights', id: 'flights', 'aria-label': 'Flights' },
+      h('div', { class: 'choose panel' },
+        grid.element,
+        h('p', { class: 'hint' },
+          report.tasks.some((task) => task.heldOut) && h('span', {}, h('span', { class: 'tag' }, 'held out'), ' never trained on. '),
+          'Number and marks: gates passed by the chosen method. Bars: all methods, in the order below.'),
+        report.methods.length ? methods.element : h('p', { class: 'missing' }, 'The results hold no methods.')),
+      viewer.element);
+    const recorded = [flights, panel.element];
+    const live = canLive(report) && report.live ? new Live(report, report.live) : null;
+    const choice = live && tabs('Flights', [
+      { id: 'flights', title: 'Flights of this run', elements: recorded, opened: () => undefined },
+      { id: 'live', title: 'Live: plan and fly in this page', elements: [live.element], opened: () => live.open() },
+    ]);
+    replace(main, choice, ...recorded, live?.element, notices(report), ...parts.elements);
     refresh();
   } else {
     const none = h('p', { class: 'notice' }, 'The results hold no tasks, so there are no flights to show.');
@@ -179,10 +193,10 @@ function firstTask(report: Report): Task | null {
   return first ?? report.tasks.find((task) => task.flights.size > 0) ?? report.tasks[0] ?? null;
 }
 
-function start(): void {
+async function start(): Promise<void> {
   let report: Report;
   try {
-    report = loadReport();
+    report = await loadReport();
   } catch (error) {
     installTheme([], []);
     replace(byId('top'), h('div', { class: 'bar' }, h('h1', {}, 'Facet'), themeButton()));
@@ -194,4 +208,4 @@ function start(): void {
   build(report);
 }
 
-start();
+void start();

@@ -16,6 +16,7 @@ export class Methods {
     choose: (method: string) => void,
     toggle: (method: string, on: boolean) => void,
   ) {
+    const split = report.tasks.some((task) => task.heldOut); // of the main method
     const rows = report.methods.map((method, i) => {
       const radio = h('input', { type: 'radio', name: 'method', value: method.id, 'aria-label': `Show ${method.short} in the grid` });
       const box = h('input', { type: 'checkbox', value: method.id, 'aria-label': `Fly ${method.short} in the viewer` });
@@ -29,8 +30,8 @@ export class Methods {
         h('td', { class: 'pick' }, radio),
         h('td', { class: 'pick' }, box),
         h('th', { scope: 'row' }, sample(method, i), name),
-        h('td', { class: 'number' }, bar(passage(report.tasks, method.id, (task) => task.heldOut), i)),
-        h('td', { class: 'number' }, fraction(passage(report.tasks, method.id, (task) => !task.heldOut))),
+        h('td', { class: 'number' }, bar(passage(report.tasks, method.id, (task) => !split || task.heldOut), i)),
+        split && h('td', { class: 'number' }, fraction(passage(report.tasks, method.id, (task) => !task.heldOut))),
       );
     });
     this.element = h('table', { class: 'methods', id: 'methods', 'aria-label': 'Methods and the gates they passed' },
@@ -38,8 +39,8 @@ export class Methods {
         h('th', { scope: 'col' }, 'Grid'),
         h('th', { scope: 'col' }, 'Fly'),
         h('th', { scope: 'col' }, 'Method'),
-        h('th', { scope: 'col', class: 'number' }, 'Held out'),
-        h('th', { scope: 'col', class: 'number' }, 'Training'),
+        h('th', { scope: 'col', class: 'number' }, split ? 'Held out' : 'Gates'),
+        split && h('th', { scope: 'col', class: 'number' }, 'Training'),
       )),
       h('tbody', {}, ...rows));
   }

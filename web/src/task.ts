@@ -21,7 +21,7 @@ export class TaskPanel {
     ].filter(Boolean);
     const kind = task.heldOut
       ? h('span', { class: 'tag' }, 'held out')
-      : h('span', { class: 'plain-tag' }, task.feasible ? 'training' : 'infeasible');
+      : h('span', { class: 'plain-tag' }, !task.feasible ? 'infeasible' : this.report.mainMethod === 'expert' ? 'feasible' : 'training');
     replace(
       this.element,
       h('div', { class: 'panel-head' }, h('h3', {}, `${track.name}, ${opening.name} `, kind)),

@@ -5,6 +5,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 const courses = new URL('../../courses/', import.meta.url);
+const livePolicy = new URL('../../models/live.safetensors', import.meta.url);
 const json = (name) => JSON.parse(readFileSync(new URL(name, courses), 'utf8'));
 const round = (x) => Math.round(x * 1000) / 1000;
 
@@ -160,6 +161,7 @@ export function sample() {
     main_method: 'ours_composed',
     course: { arena: course.arena, openings: course.openings, tracks },
     tasks, flights, denoising, gate,
+    live: { policy: 'live.safetensors', parameters: null, seed: 1, results: [], weights: readFileSync(livePolicy).toString('base64') },
     figures: [
       ...gate.venues.map((venue) => figure(venue.figure, 'gate', `${venue.name} from above, sample`)),
       ...tracks.slice(0, 2).map((track) => figure(`track-${track.name}`, 'tracks', `${track.name}, sample`)),

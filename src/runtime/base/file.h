@@ -5,18 +5,25 @@
 #include "base/status.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { FILE_PATH_MAX = 1024 };
 
 // A file being written under a temporary name beside its final one.
 typedef struct AtomicFile {
     char path[FILE_PATH_MAX]; // the final name
-    char temp[FILE_PATH_MAX]; // where the bytes go until the commit
+    char temp[FILE_PATH_MAX]; // where the bytes stand until the commit; empty when there is none
+    int descriptor;           // of the temporary file, open for reading and writing
 } AtomicFile;
 
-// Chooses the temporary name and makes sure it can be written. Write to `file->temp`. A link keeps
-// pointing where it does, and the file behind it is replaced. Devices and pipes are refused.
+// Makes a temporary file that was not there before, locked as long as it is written. Write to
+// `file->descriptor`: the name may be another's by the time it is opened again. A link keeps
+// pointing where it does, and the file behind it is replaced and keeps its mode. Devices and pipes
+// are refused. What killed programs left of this path is swept away.
 FacetStatus atomic_begin(AtomicFile *file, const char *path);
+
+// A stream of its own to the temporary file, to be closed before the commit; NULL with errno set.
+FILE *atomic_stream(const AtomicFile *file);
 
 // Flushes the temporary file to disk and gives it its final name.
 FacetStatus atomic_commit(AtomicFile *file);
@@ -29,14 +36,14 @@ FacetStatus atomic_check(const char *path);
 FacetStatus file_check(const char *path);
 
 // Removes temporary files of this path that a program left behind which was killed while writing;
-// those of a program that still runs stay.
+// those that are still written are locked, and stay.
 void atomic_sweep(const char *path);
 
 // Writes `size` bytes to `path`, atomically if it is a file; a device or a pipe, such as
 // /dev/stdout, gets them as they are.
 FacetStatus file_write(const char *path, const void *bytes, size_t size);
 
-// Reads a whole text file, zero-terminated; the caller frees *text.
+// Reads a whole text file, zero-terminated; the caller frees *text. Devices and pipes are refused.
 FacetStatus file_read(char **text, size_t *size, const char *path);
 
 bool file_exists(const char *path);

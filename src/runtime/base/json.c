@@ -114,16 +114,30 @@ FacetStatus json_member(JsonRef *out, const JsonRef *object, const char *key)
     return status_ok();
 }
 
-FacetStatus json_element(JsonRef *out, const JsonRef *array, int index)
+// Stands on a child of an array or an object.
+static void enter(JsonRef *out, const JsonRef *array, const Json *node, int index)
 {
-    const Json *node = cJSON_GetArrayItem(array->node, index);
-    *out = (JsonRef){.node = node, .file = array->file};
+    *out = (JsonRef){.node = node, .file = array->file, .index = index};
     if (cJSON_IsObject(array->node) && node)
         snprintf(out->path, sizeof out->path, "%.100s%s%.50s", array->path,
                  array->path[0] ? "." : "", node->string);
     else
         snprintf(out->path, sizeof out->path, "%.140s[%d]", array->path, index);
+}
+
+FacetStatus json_element(JsonRef *out, const JsonRef *array, int index)
+{
+    const Json *node = cJSON_GetArrayItem(array->node, index);
+    enter(out, array, node, index);
     return node ? status_ok() : json_wrong(out, "an element");
+}
+
+bool json_next(JsonRef *at, const JsonRef *array)
+{
+    bool first = !at->node;
+    const Json *node = first ? array->node->child : at->node->next;
+    if (node) enter(at, array, node, first ? 0 : at->index + 1);
+    return node;
 }
 
 FacetStatus json_length(int *out, const JsonRef *array)
@@ -283,23 +297,22 @@ static Json *number_node(double value)
 }
 
 // A child without a key still gets a place, which takes no memory: its maker may be filling it.
-void json_set(Json *object, const char *key, Json *child)
+Json *json_set(Json *object, const char *key, Json *child)
 {
-    if (!object || (child && cJSON_AddItemToObject(object, key, child))) return;
-    object->type |= LOST;
-    cJSON_AddItemToArray(object, child);
-}
-
-// A value that nobody else holds.
-static void set_value(Json *object, const char *key, Json *value)
-{
-    json_set(object, key, value);
-    if (!object) cJSON_Delete(value);
+    if (!object) {
+        cJSON_Delete(child);
+        return NULL;
+    }
+    if (!child || !cJSON_AddItemToObject(object, key, child)) {
+        object->type |= LOST;
+        cJSON_AddItemToArray(object, child);
+    }
+    return child;
 }
 
 void json_set_number(Json *object, const char *key, double value)
 {
-    set_value(object, key, number_node(value));
+    json_set(object, key, number_node(value));
 }
 
 void json_add_numbers(Json *object, const JsonNumber *numbers, int count)
@@ -311,38 +324,37 @@ void json_set_uint64(Json *object, const char *key, uint64_t value)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%" PRIu64, value);
-    set_value(object, key, raw_number(digits, (double)value));
+    json_set(object, key, raw_number(digits, (double)value));
 }
 
 void json_set_string(Json *object, const char *key, const char *value)
 {
-    set_value(object, key, cJSON_CreateString(value));
+    json_set(object, key, cJSON_CreateString(value));
 }
 
 void json_set_bool(Json *object, const char *key, bool value)
 {
-    set_value(object, key, cJSON_CreateBool(value));
+    json_set(object, key, cJSON_CreateBool(value));
 }
 
-void json_push(Json *array, Json *child)
+Json *json_push(Json *array, Json *child)
 {
-    if (array && !cJSON_AddItemToArray(array, child)) array->type |= LOST;
+    if (!array) {
+        cJSON_Delete(child);
+        return NULL;
+    }
+    if (!cJSON_AddItemToArray(array, child)) array->type |= LOST;
+    return child;
 }
 
-static void push_value(Json *array, Json *value)
-{
-    json_push(array, value);
-    if (!array) cJSON_Delete(value);
-}
-
-void json_push_number(Json *array, double value) { push_value(array, number_node(value)); }
+void json_push_number(Json *array, double value) { json_push(array, number_node(value)); }
 
 void json_push_string(Json *array, const char *value)
 {
-    push_value(array, cJSON_CreateString(value));
+    json_push(array, cJSON_CreateString(value));
 }
 
-void json_push_bool(Json *array, bool value) { push_value(array, cJSON_CreateBool(value)); }
+void json_push_bool(Json *array, bool value) { json_push(array, cJSON_CreateBool(value)); }
 
 Json *json_from_vec3(FacetVec3 v)
 {

@@ -19,6 +19,7 @@ typedef struct JsonRef {
     const Json *node;
     const char *file; // for messages; not owned
     char path[160];   // "gates[3].position"; empty at the root
+    int index;        // of an element, or of a member in its object
 } JsonRef;
 
 // Parses a file or a text. The document lives until json_free(document).
@@ -37,6 +38,10 @@ bool json_is_true(const JsonRef *at);
 bool json_is_null(const JsonRef *at);
 FacetStatus json_member(JsonRef *out, const JsonRef *object, const char *key);
 FacetStatus json_element(JsonRef *out, const JsonRef *array, int index);
+
+// Steps to the next child of an array or an object, to the first from an empty reference; false
+// behind the last. A loop over many children takes this: an element is found by counting.
+bool json_next(JsonRef *at, const JsonRef *array);
 FacetStatus json_length(int *out, const JsonRef *array); // of an array or an object
 const char *json_key(const JsonRef *at);                 // the name of an object's member
 
@@ -59,17 +64,20 @@ FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *
 
 // Nothing here fails at once. When memory runs out, a maker gives NULL, which every other call
 // takes, and the document remembers that it lost something, as it does when a text or a child is
-// NULL: then it has no text and is not written. What is written is whole. A child that is handed to
-// a NULL parent is not freed, since its maker may still be filling it.
+// NULL: then it has no text and is not written. What is written is whole.
+//
+// json_set and json_push take the child and give it back while it lives: a child that is handed to a
+// NULL parent is freed, and NULL given back. Who fills a child after handing it over goes on with
+// what was given back.
 Json *json_object(void);
 Json *json_array(void);
 void json_free(Json *document);
-void json_set(Json *object, const char *key, Json *child);           // takes the child
+Json *json_set(Json *object, const char *key, Json *child);
 void json_set_number(Json *object, const char *key, double value);   // non-finite becomes null
 void json_set_uint64(Json *object, const char *key, uint64_t value); // every digit of it
 void json_set_string(Json *object, const char *key, const char *value);
 void json_set_bool(Json *object, const char *key, bool value);
-void json_push(Json *array, Json *child); // takes the child
+Json *json_push(Json *array, Json *child);
 
 // Sets several numbers in their order, as in json_set_numbers(object, {"mean", 1.0}, {"max", 2.0}).
 typedef struct JsonNumber {

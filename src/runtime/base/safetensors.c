@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { HEADER_ALIGN = 64, LENGTH_BYTES = 8 };
+enum { HEADER_MAX = 100000000 }; // bytes, as in the format's own library
 
 static const struct {
     const char *name;
@@ -85,6 +86,10 @@ static FacetStatus parse_header(Safetensors *file, size_t size)
                            "%s: expected a header of %" PRIu64 " bytes, found %zu bytes in the "
                            "file: truncated, or not a safetensors file",
                            file->path, length, size - LENGTH_BYTES);
+    if (length > HEADER_MAX)
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected a header of at most %d bytes, found %" PRIu64, file->path,
+                           HEADER_MAX, length);
     char *text = malloc((size_t)length + 1);
     if (!text) return status_fail(FACET_NO_MEMORY, "%s: out of memory", file->path);
     memcpy(text, file->bytes + LENGTH_BYTES, (size_t)length);
@@ -186,14 +191,10 @@ static FacetStatus parse_tensor(StoredTensor *out, const Safetensors *file, cons
 
 static FacetStatus check_metadata(const JsonRef *metadata)
 {
-    int count;
+    JsonRef at = {0};
     if (!json_is_object(metadata)) return json_wrong(metadata, "an object of texts");
-    TRY(json_length(&count, metadata));
-    for (int i = 0; i < count; i++) {
-        JsonRef at;
-        TRY(json_element(&at, metadata, i));
+    while (json_next(&at, metadata))
         if (!json_chars(&at)) return json_wrong(&at, "a text");
-    }
     return status_ok();
 }
 
@@ -236,14 +237,13 @@ static FacetStatus check_layout(Safetensors *file)
 
 static FacetStatus parse_tensors(Safetensors *file)
 {
-    JsonRef root = json_root(file->header, file->path), at;
+    JsonRef root = json_root(file->header, file->path), at = {0};
     int members;
     if (!json_is_object(&root)) return json_wrong(&root, "an object of tensors");
     TRY(json_length(&members, &root));
     file->tensors = calloc((size_t)members + 1, sizeof *file->tensors);
     if (!file->tensors) return status_fail(FACET_NO_MEMORY, "%s: out of memory", file->path);
-    for (int i = 0; i < members; i++) {
-        TRY(json_element(&at, &root, i));
+    while (json_next(&at, &root)) {
         if (strcmp(json_key(&at), "__metadata__") == 0)
             TRY(check_metadata(&at));
         else
@@ -454,7 +454,7 @@ FacetStatus safetensors_write(const char *path, Json *metadata, const TensorSour
         json_free(metadata);
         return status;
     }
-    FILE *stream = fopen(file.temp, "wb");
+    FILE *stream = atomic_stream(&file);
     if (stream) {
         status = write_all(stream, metadata, tensors, count);
     } else {

@@ -142,17 +142,17 @@ int text_natural_compare(const char *a, const char *b)
     return strcmp(a, b); // race01 and race1 are two names of one number
 }
 
-char *text_base64(const unsigned char *bytes, size_t size)
+void text_difference(char *first, char *second, size_t size, const char *a, const char *b)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc((size + 2) / 3 * 4 + 1), *to = text;
-    if (!text) return NULL;
-    for (size_t i = 0; i < size; i += 3) {
-        unsigned group = 0, have = size - i < 3 ? (unsigned)(size - i) : 3;
-        for (unsigned k = 0; k < 3; k++) group = group << 8 | (k < have ? bytes[i + k] : 0u);
-        for (unsigned k = 0; k < 4; k++)
-            *to++ = k <= have ? digits[group >> (18 - 6 * k) & 63] : '=';
+    size_t in_a = strcspn(a, ","), in_b = strcspn(b, ",");
+    while (in_a == in_b && strncmp(a, b, in_a) == 0 && (*a || *b)) {
+        a += in_a + (a[in_a] == ',');
+        b += in_b + (b[in_b] == ',');
+        in_a = strcspn(a, ",");
+        in_b = strcspn(b, ",");
     }
-    *to = '\0';
-    return text;
+    a += strspn(a, " ");
+    b += strspn(b, " ");
+    snprintf(first, size, "%.*s", (int)strcspn(a, ","), a);
+    snprintf(second, size, "%.*s", (int)strcspn(b, ","), b);
 }

@@ -27,7 +27,8 @@ void text_unknown(char *out, size_t size, const char *kind, const char *word,
 // names compare equal.
 int text_natural_compare(const char *a, const char *b);
 
-// Bytes in base 64 (RFC 4648); the caller frees the text. NULL when memory runs out.
-char *text_base64(const unsigned char *bytes, size_t size);
+// The first parts in which two lists of settings differ, such as "seed 1, gusts 0.5" and
+// "seed 2, gusts 0.5"; empty where a list has no such part.
+void text_difference(char *first, char *second, size_t size, const char *a, const char *b);
 
 #endif

@@ -138,10 +138,11 @@ static void search(CarrotLanes *carrot, int lane, const Lanes pos_world[3])
         Lanes square;
         nearest_on(&square, to_x, edge, lanes_load(&plan->per_square[i]), arc - arc_start,
                    lanes_load(&plan->per_length[i]));
-        LanesMask ahead = lanes_load(&plan->arc_end[i]) >= arc;
-        square = lanes_select(ahead & (arc_start < until), square, lanes(INFINITY));
+        LanesMask ahead = lanes_at_most(lanes(arc), lanes_load(&plan->arc_end[i]));
+        square = lanes_select(ahead & lanes_less(arc_start, lanes(until)), square, lanes(INFINITY));
         lanes_store(&squares[count], square);
-        best = lanes_min(lanes_select(arc_start < limit, square, lanes(INFINITY)), best);
+        best = lanes_min(lanes_select(lanes_less(arc_start, lanes(limit)), square, lanes(INFINITY)),
+                         best);
         count += BATCH_LANES;
     } while (start + count < PLAN_SEGMENTS && plan->arc_start[start + count] < until);
     lanes_store(&squares[count], lanes(INFINITY));
@@ -150,7 +151,7 @@ static void search(CarrotLanes *carrot, int lane, const Lanes pos_world[3])
     const float least = lanes_least(best);
     int nearest = 0;
     for (int i = 0; i < count && least < INFINITY; i += BATCH_LANES) {
-        unsigned found = lanes_bits(lanes_load(&squares[i]) == least);
+        unsigned found = lanes_bits(lanes_equal(lanes_load(&squares[i]), lanes(least)));
         if (found) {
             nearest = i + __builtin_ctz(found);
             break;
@@ -182,9 +183,10 @@ static __attribute__((noinline)) void nearest_at_hand(Nearest *out, const Carrot
                            a->per_square, arc - a->arc_start, a->per_length);
     Lanes t_b = nearest_on(&square_b, lanes3_sub(x, lanes3_load(b->pos)), lanes3_load(b->edge),
                            b->per_square, arc - b->arc_start, b->per_length);
-    square_a = lanes_select(arc <= a->arc_end, square_a, lanes(INFINITY));
-    square_b = lanes_select(b->arc_start < arc + carrot->window, square_b, lanes(INFINITY));
-    LanesMask second = square_b < square_a;
+    square_a = lanes_select(lanes_at_most(arc, a->arc_end), square_a, lanes(INFINITY));
+    square_b =
+        lanes_select(lanes_less(b->arc_start, arc + carrot->window), square_b, lanes(INFINITY));
+    LanesMask second = lanes_less(square_b, square_a);
     Lanes t = lanes_select(second, t_b, t_a);
     Lanes from = lanes_select(second, b->arc_start, a->arc_start);
     Lanes to = lanes_select(second, b->arc_end, a->arc_end);
@@ -211,7 +213,8 @@ void carrot_lanes_advance(SetpointLanes *setpoint, CarrotLanes *carrot, const La
     Nearest n;
     carrot->far -= *moved;
     nearest_at_hand(&n, carrot, pos_world);
-    unsigned decided = lanes_bits((n.distance < carrot->far) & (carrot->arc <= carrot->far_until));
+    unsigned decided = lanes_bits(lanes_less(n.distance, carrot->far) &
+                                  lanes_at_most(carrot->arc, carrot->far_until));
     unsigned open = busy & ~decided;
     if (open) {
         for (; open; open &= open - 1) search(carrot, __builtin_ctz(open), pos_world);
@@ -225,7 +228,8 @@ void carrot_lanes_advance(SetpointLanes *setpoint, CarrotLanes *carrot, const La
     Lanes lookahead = lanes_clamp(speed * carrot->lookahead_time, lanes(carrot->lookahead_min),
                                   lanes(carrot->lookahead_max));
     Lanes target = lanes_min(n.arc + lookahead, carrot->length);
-    unsigned off = busy & ~lanes_bits((c->arc_start <= target) & (target <= c->arc_end));
+    unsigned off =
+        busy & ~lanes_bits(lanes_at_most(c->arc_start, target) & lanes_at_most(target, c->arc_end));
     for (; off; off &= off - 1) {
         int lane = __builtin_ctz(off), i = carrot->ahead_index[lane];
         const LanePlan *plan = &carrot->plans[lane];
@@ -236,7 +240,7 @@ void carrot_lanes_advance(SetpointLanes *setpoint, CarrotLanes *carrot, const La
     Lanes t = lanes_min((target - c->arc_start) * c->per_length, lanes(1.0f));
     Lanes3 ahead = lanes3_axpy(lanes3_load(c->pos), t, lanes3_load(c->edge));
 
-    Lanes3 tangent = lanes3_scale(vel, lanes_keep(speed > 1e-9f, 1.0f / speed));
+    Lanes3 tangent = lanes3_scale(vel, lanes_keep(lanes_less(lanes(1e-9f), speed), 1.0f / speed));
     Lanes lead = lanes3_dot(lanes3_sub(ahead, here), tangent);
     *setpoint = (SetpointLanes){.pos = lanes3_axpy(ahead, -lead, tangent),
                                 .vel = vel,
@@ -258,7 +262,7 @@ LANES_INLINE Lanes3 keep3(LanesMask mask, Lanes3 v)
 LANES_INLINE Lanes3 unit_or(Lanes3 v, Lanes3 fallback)
 {
     Lanes norm = lanes3_norm(v);
-    return lanes3_select(norm > 1e-12f, lanes3_scale(v, 1.0f / norm), fallback);
+    return lanes3_select(lanes_less(lanes(1e-12f), norm), lanes3_scale(v, 1.0f / norm), fallback);
 }
 
 // e_R at a half turn: the axis of the rotation with the rows m, on the side of e_R. As in se3.c it
@@ -266,13 +270,14 @@ LANES_INLINE Lanes3 unit_or(Lanes3 v, Lanes3 fallback)
 LANES_INLINE Lanes3 half_turn_error(Lanes3 m1, Lanes3 m2, Lanes3 m3, Lanes cosine, Lanes3 e_r)
 {
     Lanes xy = m1.y + m2.x, xz = m1.z + m3.x, yz = m2.z + m3.y, twice = 2.0f * cosine;
-    LanesMask first = m1.x > m2.y;
+    LanesMask first = lanes_less(m2.y, m1.x);
     Lanes3 column = lanes3_select(first, lanes3(2.0f * m1.x - twice, xy, xz),
                                   lanes3(xy, 2.0f * m2.y - twice, yz));
-    LanesMask third = m3.z > lanes_select(first, m1.x, m2.y);
+    LanesMask third = lanes_less(lanes_select(first, m1.x, m2.y), m3.z);
     column = lanes3_select(third, lanes3(xz, yz, 2.0f * m3.z - twice), column);
     Lanes3 axis = unit_or(column, lanes3(lanes(1.0f), lanes(0.0f), lanes(0.0f)));
-    Lanes side = lanes_select(lanes3_dot(e_r, axis) < 0.0f, lanes(-1.0f), lanes(1.0f));
+    Lanes side =
+        lanes_select(lanes_less(lanes3_dot(e_r, axis), lanes(0.0f)), lanes(-1.0f), lanes(1.0f));
     return lanes3_scale(axis, side);
 }
 
@@ -308,7 +313,7 @@ void se3_lanes_control(Lanes *force, Lanes torque[3], const FacetSe3Gains *gains
 
     // The wanted attitude. Where A has no length, the present b3 stands in and stands still.
     Lanes norm = lanes3_norm(a);
-    LanesMask pulls = norm >= NO_LENGTH;
+    LanesMask pulls = lanes_at_most(lanes(NO_LENGTH), norm);
     a = lanes3_select(pulls, a, r.b3), da = keep3(pulls, da), dda = keep3(pulls, dda);
     norm = lanes_select(pulls, norm, one);
     Lanes per_norm = 1.0f / norm;
@@ -318,7 +323,7 @@ void se3_lanes_control(Lanes *force, Lanes torque[3], const FacetSe3Gains *gains
     Lanes3 side = cross_heading(a, cosine, sine), dside = cross_heading(da, cosine, sine);
     Lanes3 ddside = cross_heading(dda, cosine, sine);
     Lanes width = lanes3_norm(side);
-    LanesMask spans = width >= NO_LENGTH * norm;
+    LanesMask spans = lanes_at_most(NO_LENGTH * norm, width);
     Lanes per_width = lanes_keep(spans, 1.0f / width);
     Lanes3 b2c = lanes3_scale(side, per_width);
     if (lanes_bits(spans) != LANES_ALL) {
@@ -339,7 +344,7 @@ void se3_lanes_control(Lanes *force, Lanes torque[3], const FacetSe3Gains *gains
     Lanes3 m1 = lanes_to_body(r, b1c), m2 = lanes_to_body(r, b2c), m3 = lanes_to_body(r, b3c);
     Lanes psi = 0.5f * (3.0f - m1.x - m2.y - m3.z);
     Lanes3 e_r = lanes3_scale(lanes3(m3.y - m2.z, m1.z - m3.x, m2.x - m1.y), lanes(0.5f));
-    LanesMask half_turn = psi > PSI_HALF_TURN;
+    LanesMask half_turn = lanes_less(lanes(PSI_HALF_TURN), psi);
     if (lanes_bits(half_turn))
         e_r = lanes3_select(half_turn, half_turn_error(m1, m2, m3, 1.0f - psi, e_r), e_r);
     Lanes3 wc_body = lanes3_axpy(lanes3_axpy(lanes3_scale(m1, wc.x), wc.y, m2), wc.z, m3);

@@ -26,6 +26,15 @@ bool course_crossed(double *fraction, const FacetCourseGate *gate, FacetVec3 bef
     return true;
 }
 
+// Where a point of the gate's plane lies as one flies through: to the left and up of the centre.
+static void place_in_plane(double at[2], const FacetCourseGate *gate, FacetVec3 point)
+{
+    FacetVec3 left = vec3_unit(vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal), vec3(1.0, 0.0, 0.0));
+    FacetVec3 up = vec3_cross(gate->normal, left), offset = vec3_sub(point, gate->center);
+    at[0] = vec3_dot(offset, left);
+    at[1] = vec3_dot(offset, up);
+}
+
 // Settles gate `index` if the motion crosses it within `reach` of the centre.
 static bool settle(FacetReferee *referee, int index, double reach, FacetVec3 before,
                    FacetVec3 after, double time, double step)
@@ -33,7 +42,8 @@ static bool settle(FacetReferee *referee, int index, double reach, FacetVec3 bef
     const FacetCourseGate *gate = &referee->track->gates[index];
     double fraction;
     if (!course_crossed(&fraction, gate, before, after)) return false;
-    double miss = vec3_distance(vec3_lerp(before, after, fraction), gate->center);
+    FacetVec3 point = vec3_lerp(before, after, fraction);
+    double miss = vec3_distance(point, gate->center);
     if (miss > reach) return false;
     referee->gates[index] = (FacetPassage){
         .crossed = true,
@@ -42,6 +52,7 @@ static bool settle(FacetReferee *referee, int index, double reach, FacetVec3 bef
         .time = time + fraction * step,
         .speed = vec3_distance(before, after) / step,
     };
+    place_in_plane(referee->gates[index].at, gate, point);
     referee->next = index + 1;
     return true;
 }

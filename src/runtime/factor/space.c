@@ -263,10 +263,9 @@ static FacetStatus add_from_json(FacetFactorSpace *space, const JsonRef *at)
         return status_fail(FACET_BAD_FILE, "%s: %s: expected at least one value, found none",
                            at->file, at->path);
     FacetStatus status = factor_space_add_factor(space, json_key(at));
-    for (int i = 0; i < count && status.ok; i++) {
-        JsonRef value;
+    JsonRef value = {0};
+    while (status.ok && json_next(&value, at)) {
         char name[FACET_FACTOR_NAME_SIZE];
-        TRY(json_element(&value, at, i));
         TRY(json_string(name, sizeof name, &value));
         status = factor_space_add_value(space, space->count - 1, name);
     }

@@ -13,6 +13,7 @@
 #include "rules.h"
 
 #include <limits.h>
+#include <stddef.h>
 
 // m: a gate's plane is near enough for the referee to look. Single precision places a vehicle to
 // about 1e-6 m, so no crossing escapes.
@@ -179,16 +180,21 @@ static void wake_lanes(Batch *batch)
     }
 }
 
+LANES_INLINE LanesMask within(Lanes x, double least, double most)
+{
+    return lanes_at_most(lanes((float)least), x) & lanes_at_most(x, lanes((float)most));
+}
+
 // Lanes that may have crashed in this step: crash_check decides. A number that is not finite has
 // reached the position or the attitude within the step, and fails every comparison.
 LANES_INLINE unsigned suspects(const Batch *batch)
 {
     const Lanes *p = batch->state.pos_world, *q = batch->state.attitude;
     const FacetArena *arena = batch->arena;
-    LanesMask sound = (q[1] * q[1] + q[2] * q[2] <= 0.75f) & (p[0] >= (float)arena->min.x) &
-                      (p[0] <= (float)arena->max.x) & (p[1] >= (float)arena->min.y) &
-                      (p[1] <= (float)arena->max.y) & (p[2] >= (float)arena->min.z) &
-                      (p[2] <= (float)arena->max.z);
+    LanesMask sound = lanes_at_most(q[1] * q[1] + q[2] * q[2], lanes(0.75f)) &
+                      within(p[0], arena->min.x, arena->max.x) &
+                      within(p[1], arena->min.y, arena->max.y) &
+                      within(p[2], arena->min.z, arena->max.z);
     return batch->busy & ~lanes_bits(sound);
 }
 
@@ -202,10 +208,10 @@ LANES_INLINE unsigned near_planes(Batch *batch, Lanes3 moved)
         Lanes3 from_center = lanes3_sub(x, lanes3_load(gate->center));
         Lanes3 normal = lanes3_load(gate->normal);
         Lanes after = lanes3_dot(normal, from_center), before = after - lanes3_dot(normal, moved);
-        near |= (before < PLANE_MARGIN) & (after > -PLANE_MARGIN);
+        near |= lanes_less(before, lanes(PLANE_MARGIN)) & lanes_less(lanes(-PLANE_MARGIN), after);
         if (k > 0) continue;
         Lanes square = lanes3_dot(from_center, from_center);
-        LanesMask nearer = square < batch->open_square;
+        LanesMask nearer = lanes_less(square, batch->open_square);
         batch->open_square = lanes_select(nearer, square, batch->open_square);
         batch->open_steps = lanes_select(nearer, batch->steps, batch->open_steps);
     }
@@ -233,7 +239,8 @@ static void step_lanes(Batch *batch)
     SetpointLanes setpoint;
     carrot_lanes_advance(&setpoint, &batch->carrot, batch->state.pos_world, &batch->moved,
                          batch->busy);
-    unsigned arrived = batch->busy & lanes_bits(batch->carrot.arc >= batch->end_of_path);
+    unsigned arrived =
+        batch->busy & lanes_bits(lanes_at_most(batch->end_of_path, batch->carrot.arc));
     for (; arrived; arrived &= arrived - 1)
         leave_seat(batch, __builtin_ctz(arrived), FACET_FLIGHT_FINISHED, FACET_CRASH_NONE);
     sum_add(&batch->error, batch->carrot.distance);

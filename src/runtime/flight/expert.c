@@ -23,8 +23,7 @@ FacetStatus facet_expert_chunk(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const
     for (int i = 1; i < track->point_count; i++) points[i] = track->points[i];
     Spline *spline;
     FacetStatus status = spline_create(&spline, points, track->point_count);
-    if (!status.ok)
-        return status_fail(FACET_BAD_ARGUMENT, "track %s: %s", track->name, status.text);
+    if (!status.ok) return status_fail(status.code, "track %s: %s", track->name, status.text);
     chunk_from_spline(chunk, spline, speed);
     spline_destroy(spline);
     return status;
@@ -59,32 +58,44 @@ static bool clears(FacetSpeedCell *cell, const FacetFlightSetup *task,
     return ratio <= enough;
 }
 
-FacetSpeedCell expert_search(const FacetFlightSetup *setup, double speed_min, double speed_max)
+// The highest speed at which the command clears, or 0 when none does.
+static double highest_speed(FacetSpeedCell *cell, const FacetFlightSetup *setup,
+                            FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], double speed_min,
+                            double speed_max)
 {
-    FacetSpeedCell cell = {.best_ratio = INFINITY};
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-    if (!facet_expert_chunk(chunk, setup->track, setup->track->points[0], speed_max).ok)
-        return cell;
     double speed = speed_min;
-    while (!clears(&cell, setup, chunk, speed)) {
+    while (!clears(cell, setup, chunk, speed)) {
         speed += LADDER_STEP;
-        if (speed > speed_max) return cell;
+        if (speed > speed_max) return 0.0;
     }
     double failed = speed;
     do {
         speed = failed;
         failed = fmin(speed + LADDER_STEP, speed_max);
-    } while (speed < speed_max && clears(&cell, setup, chunk, failed));
+    } while (speed < speed_max && clears(cell, setup, chunk, failed));
     while (failed - speed > SPEED_TOLERANCE) {
         double middle = 0.5 * (speed + failed);
-        if (clears(&cell, setup, chunk, middle))
+        if (clears(cell, setup, chunk, middle))
             speed = middle;
         else
             failed = middle;
     }
-    cell.feasible = true;
-    cell.speed = speed;
-    return cell;
+    return speed;
+}
+
+FacetStatus expert_search(FacetSpeedCell *cell, const FacetFlightSetup *setup, double speed_min,
+                          double speed_max)
+{
+    *cell = (FacetSpeedCell){.best_ratio = INFINITY};
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    FacetStatus status =
+        facet_expert_chunk(chunk, setup->track, setup->track->points[0], speed_max);
+    // A track that no curve goes through is a task that nobody can fly.
+    if (status.code == FACET_BAD_ARGUMENT || status.code == FACET_NOT_FINITE) return status_ok();
+    if (!status.ok) return status;
+    cell->speed = highest_speed(cell, setup, chunk, speed_min, speed_max);
+    cell->feasible = cell->speed > 0.0;
+    return status_ok();
 }
 
 typedef struct MapWork {
@@ -108,7 +119,7 @@ static FacetStatus search_cell(void *context, int index, int worker)
         .track = &course->tracks[index / course->opening_count],
         .half_width = course->openings[index % course->opening_count].half_width,
     };
-    work->map->cells[index] = expert_search(&setup, course->speed_min, course->speed_max);
+    TRY(expert_search(&work->map->cells[index], &setup, course->speed_min, course->speed_max));
     return progress_add(work->progress, 1, NULL);
 }
 

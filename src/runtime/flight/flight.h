@@ -14,6 +14,8 @@ FacetVec3 gust_next(FacetVec3 wind, const FacetGusts *gusts, double interval, Fa
 enum { EXPERT_SEARCH_VERSION = 1 };
 
 // The highest feasible speed of one task: candidates from the slowest up, then bisection.
-FacetSpeedCell expert_search(const FacetFlightSetup *setup, double speed_min, double speed_max);
+// Fails when memory runs out; a task that cannot be flown is a result.
+FacetStatus expert_search(FacetSpeedCell *cell, const FacetFlightSetup *setup, double speed_min,
+                          double speed_max);
 
 #endif

@@ -1,6 +1,6 @@
 // Products with a packed matrix (see math/gemm_packed.h).
 //
-// A tile of six rows and one panel (math/gemm_tile.h) stays in registers over a block of k; the
+// A tile of some rows and one panel (math/gemm_tile.h) stays in registers over a block of k; the
 // block of the panel stays in the first cache for all rows.
 #include "math/gemm_packed.h"
 
@@ -75,8 +75,8 @@ static void tile_narrow(Real *c, int ldc, const Real *a, int lda, const Real *pa
 static void panel_product(Real *c, int ldc, const Real *a, int lda, const Real *panel, int m,
                           int width, int k, bool accumulate)
 {
-    for (int i = 0; i < m; i += TILE) {
-        int rows = m - i < TILE ? m - i : TILE;
+    for (int i = 0, rows; i < m; i += rows) {
+        rows = tile_height(m - i);
         Real *out = c + (size_t)i * ldc;
         const Real *in = a + (size_t)i * lda;
         if (width >= PANEL)

@@ -9,8 +9,8 @@
 
 #include "math/vector.h"
 
-// 16 registers of 32 bytes hold six rows of two vectors, 32 of 64 bytes twelve.
-#ifdef __AVX512F__
+// 16 registers hold six rows of two vectors, 32 twelve.
+#if defined(__AVX512F__) || defined(__aarch64__)
 enum { TILE = 12 };
 #else
 enum { TILE = 6 };
@@ -24,8 +24,15 @@ enum {
 
 static inline int panels(int n) { return (n + PANEL - 1) / PANEL; }
 
-// Calls CALL(rows) with the number of rows, 1 to TILE, as a constant, so that a tile stays in
-// registers.
+// Heights for which there is code: what is left after the whole tiles is taken in few of them. A
+// row's result does not depend on the rows beside it, so the cut is free.
+static inline int tile_height(int rows)
+{
+    return rows >= TILE ? TILE : rows >= 8 ? 8 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+}
+
+// Calls CALL(rows) with the number of rows, a height as above, as a constant, so that a tile stays
+// in registers.
 #define TILE_CASE(count, CALL)                                                                     \
     case count:                                                                                    \
         CALL(count);                                                                               \
@@ -34,21 +41,13 @@ static inline int panels(int n) { return (n + PANEL - 1) / PANEL; }
     switch (rows) {                                                                                \
         TILE_CASE(1, CALL)                                                                         \
         TILE_CASE(2, CALL)                                                                         \
-        TILE_CASE(3, CALL)                                                                         \
         TILE_CASE(4, CALL)                                                                         \
-        TILE_CASE(5, CALL)                                                                         \
         TILE_MORE(CALL)                                                                            \
     default:                                                                                       \
         CALL(TILE);                                                                                \
     }
-#ifdef __AVX512F__
-#define TILE_MORE(CALL)                                                                            \
-    TILE_CASE(6, CALL)                                                                             \
-    TILE_CASE(7, CALL)                                                                             \
-    TILE_CASE(8, CALL)                                                                             \
-    TILE_CASE(9, CALL)                                                                             \
-    TILE_CASE(10, CALL)                                                                            \
-    TILE_CASE(11, CALL)
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define TILE_MORE(CALL) TILE_CASE(8, CALL)
 #else
 #define TILE_MORE(CALL)
 #endif

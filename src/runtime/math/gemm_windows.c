@@ -88,8 +88,8 @@ void gemm_windows(Real *c, const int *c_at, const Real *a, const int *a_at, int 
         for (int j = 0; j < panels(n); j++) {
             const Real *panel = packed + ((size_t)j * segments + (size_t)s) * depth * PANEL;
             int width = n - j * PANEL;
-            for (int i = 0; i < m; i += TILE) {
-                int rows = m - i < TILE ? m - i : TILE;
+            for (int i = 0, rows; i < m; i += rows) {
+                rows = tile_height(m - i);
                 Real *to[TILE];
                 const Real *from[TILE];
                 for (int r = 0; r < rows; r++) {
@@ -186,8 +186,8 @@ void gemm_windows_gradient(Real *c, int ldc, const Real *a, WindowGrid a_grid, c
             bool add = accumulate || y > 0;
             const Real *x = a + (ptrdiff_t)y * a_grid.row_step;
             const Real *d = b + (ptrdiff_t)y * b_grid.row_step + j * PANEL;
-            for (int i = 0; i < depth; i += TILE) {
-                int height = depth - i < TILE ? depth - i : TILE;
+            for (int i = 0, height; i < depth; i += height) {
+                height = tile_height(depth - i);
                 Real *to = c + (size_t)i * ldc + j * PANEL;
                 if (width >= PANEL)
                     gradient_rows(to, ldc, x + i, a_grid, d, b_grid, count, columns, add, height);

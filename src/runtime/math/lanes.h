@@ -2,7 +2,9 @@
 //
 // A mask has all bits set in the lanes where a comparison holds. Where the processor has an
 // instruction for a function that the compilers do not find by themselves, it is named here; the
-// plain form beside it gives the same bits.
+// plain form beside it gives the same bits. Registers of 16 bytes take the lanes in two halves.
+// Operators do that by themselves; only comparisons, which gcc would take lane by lane, have
+// functions.
 #ifndef FACET_MATH_LANES_H
 #define FACET_MATH_LANES_H
 
@@ -10,8 +12,10 @@
 
 #include <stdint.h>
 
-#ifdef __SSE__
+#if defined(__SSE__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 // What runs in batches is a structure of arrays: every number is a vector of eight lanes, one lane
@@ -25,6 +29,13 @@ typedef float Lanes __attribute__((vector_size(BATCH_LANES * sizeof(float)), ali
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define LANES_INLINE static inline __attribute__((always_inline))
+
+// For what is large and used several times: where lanes take two registers, copies cost too much.
+#ifdef __AVX__
+#define LANES_PART LANES_INLINE
+#else
+#define LANES_PART static __attribute__((noinline))
+#endif
 
 typedef int32_t LanesMask __attribute__((vector_size(BATCH_LANES * sizeof(int32_t)), aligned(16)));
 
@@ -41,6 +52,35 @@ typedef float LanesLoose
 
 LANES_INLINE Lanes lanes_load(const float *from) { return *(const LanesLoose *)from; }
 LANES_INLINE void lanes_store(float *to, Lanes a) { *(LanesLoose *)to = a; }
+
+// The halves of eight lanes.
+typedef float LanesHalf __attribute__((vector_size(16)));
+typedef int32_t LanesMaskHalf __attribute__((vector_size(16)));
+
+typedef union LanesHalves {
+    Lanes whole;
+    LanesHalf half[2];
+} LanesHalves;
+
+typedef union LanesMaskHalves {
+    LanesMask whole;
+    LanesMaskHalf half[2];
+} LanesMaskHalves;
+
+#ifdef __AVX__
+#define LANES_COMPARE(a, operator, b) return (a) operator(b);
+#else
+#define LANES_COMPARE(a, operator, b)                                                              \
+    LanesHalves left = {a}, right = {b};                                                           \
+    LanesMaskHalves mask;                                                                          \
+    mask.half[0] = left.half[0] operator right.half[0];                                            \
+    mask.half[1] = left.half[1] operator right.half[1];                                            \
+    return mask.whole;
+#endif
+
+LANES_INLINE LanesMask lanes_less(Lanes a, Lanes b){LANES_COMPARE(a, <, b)} LANES_INLINE LanesMask
+    lanes_at_most(Lanes a, Lanes b){LANES_COMPARE(a, <=, b)} LANES_INLINE LanesMask
+    lanes_equal(Lanes a, Lanes b){LANES_COMPARE(a, ==, b)}
 
 // a where the mask is set, b elsewhere.
 LANES_INLINE Lanes lanes_select(LanesMask mask, Lanes a, Lanes b)
@@ -60,7 +100,7 @@ LANES_INLINE Lanes lanes_min(Lanes a, Lanes b)
 #ifdef __AVX__
     return (Lanes)_mm256_min_ps((__m256)a, (__m256)b);
 #else
-    return lanes_select(a < b, a, b);
+    return lanes_select(lanes_less(a, b), a, b);
 #endif
 }
 
@@ -69,7 +109,7 @@ LANES_INLINE Lanes lanes_max(Lanes a, Lanes b)
 #ifdef __AVX__
     return (Lanes)_mm256_max_ps((__m256)a, (__m256)b);
 #else
-    return lanes_select(a > b, a, b);
+    return lanes_select(lanes_less(b, a), a, b);
 #endif
 }
 
@@ -80,14 +120,26 @@ LANES_INLINE Lanes lanes_clamp(Lanes value, Lanes low, Lanes high)
 
 LANES_INLINE Lanes lanes_abs(Lanes a) { return (Lanes)((LanesMask)a & 0x7fffffff); }
 
+LANES_INLINE LanesHalf lanes_half_sqrt(LanesHalf a)
+{
+#if defined(__SSE__)
+    return (LanesHalf)_mm_sqrt_ps((__m128)a);
+#elif defined(__aarch64__)
+    return (LanesHalf)vsqrtq_f32((float32x4_t)a);
+#else
+    for (int i = 0; i < BATCH_LANES / 2; i++) a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+
 LANES_INLINE Lanes lanes_sqrt(Lanes a)
 {
 #ifdef __AVX__
     return (Lanes)_mm256_sqrt_ps((__m256)a);
 #else
-    Lanes root;
-    for (int i = 0; i < BATCH_LANES; i++) root[i] = sqrtf(a[i]);
-    return root;
+    LanesHalves root = {a};
+    for (int i = 0; i < 2; i++) root.half[i] = lanes_half_sqrt(root.half[i]);
+    return root.whole;
 #endif
 }
 
@@ -110,6 +162,10 @@ LANES_INLINE unsigned lanes_bits(LanesMask mask)
 {
 #ifdef __AVX__
     return (unsigned)_mm256_movemask_ps((__m256)mask);
+#elif defined(__SSE__)
+    LanesMaskHalves halves = {mask};
+    return (unsigned)_mm_movemask_ps((__m128)halves.half[0]) |
+           (unsigned)_mm_movemask_ps((__m128)halves.half[1]) << 4;
 #else
     unsigned bits = 0;
     for (int i = 0; i < BATCH_LANES; i++) bits |= (unsigned)(mask[i] & 1) << i;

@@ -19,6 +19,19 @@ typedef float Real;
 #define real_sqrt       sqrtf
 #endif
 
+// a b + c, fused where the processor can. For sums of two products, of which the compiler may fuse
+// either: which one must not depend on the processor.
+static inline Real real_fused(Real a, Real b, Real c)
+{
+#if !defined(__FMA__) && !defined(__ARM_FEATURE_FMA)
+    return a * b + c;
+#elif defined(FACET_REAL_DOUBLE)
+    return __builtin_fma(a, b, c);
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+
 // A constant in the file's precision.
 #define R(value) ((Real)(value))
 

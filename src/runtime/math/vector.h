@@ -4,10 +4,12 @@
 
 #include "math/real.h"
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64 };
-#else
+#elif defined(__AVX__)
 enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
 #endif
 
 enum { LANES = VECTOR_BYTES / sizeof(Real) };

@@ -9,8 +9,8 @@
 
 enum { CHANNELS_MAX = 4096, PANEL_MAX = 32 };
 
-// What lies outside a sequence.
-static const Real zeros[CHANNELS_MAX];
+// What lies outside a sequence. It is never written; as a constant it would take place in the file.
+static Real zeros[CHANNELS_MAX];
 
 // ---- Weights ------------------------------------------------------------------------------------
 
@@ -24,13 +24,13 @@ static void spread_weights(Real *packed, size_t stride, const Real *g0, const Re
     Real *restrict u = packed;
 #pragma omp simd
     for (int i = 0; i < count; i++) {
-        Real ends = -sixth * (g0[i] + g2[i]), middle = -sixth * g1[i];
-        Real far = part * g0[i] + sixth * g2[i], half = twelfth * g1[i];
+        Real ends = -sixth * (g0[i] + g2[i]);
+        Real far = real_fused(part, g0[i], sixth * g2[i]);
         u[i] = R(0.25) * g0[i];
-        u[stride + i] = ends + middle;
-        u[2 * stride + i] = ends - middle;
-        u[3 * stride + i] = far + half;
-        u[4 * stride + i] = far - half;
+        u[stride + i] = real_fused(-sixth, g1[i], ends);
+        u[2 * stride + i] = real_fused(sixth, g1[i], ends);
+        u[3 * stride + i] = real_fused(twelfth, g1[i], far);
+        u[4 * stride + i] = real_fused(-twelfth, g1[i], far);
         u[5 * stride + i] = g2[i];
     }
 }
@@ -103,12 +103,12 @@ void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, i
         Real d0 = d[0][c], d1 = d[1][c], d2 = d[2][c], d3 = d[3][c], d4 = d[4][c], d5 = d[5][c];
         Real even = d4 - R(4) * d2, odd = d3 - R(4) * d1;
         Real near = d4 - d2, far = R(2) * (d3 - d1);
-        out[c] = R(4) * d0 - R(5) * d2 + d4;
+        out[c] = real_fused(R(-5), d2, R(4) * d0) + d4;
         out[matrix + c] = even + odd;
         out[2 * matrix + c] = even - odd;
         out[3 * matrix + c] = near + far;
         out[4 * matrix + c] = near - far;
-        out[5 * matrix + c] = R(4) * d1 - R(5) * d3 + d5;
+        out[5 * matrix + c] = real_fused(R(-5), d3, R(4) * d1) + d5;
     }
 }
 
@@ -148,11 +148,16 @@ void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int 
     }
 }
 
-// `steps` and `accumulate` are constants at every call.
-static inline __attribute__((always_inline)) void output_rows(Real *restrict out,
+static inline void put(Real *out, Real value, bool accumulate)
+{
+    *out = accumulate ? *out + value : value;
+}
+
+// The rows of a whole tile. `accumulate` is a constant at every call.
+static inline __attribute__((always_inline)) void output_tile(Real *restrict out,
                                                               const Real *restrict in,
                                                               size_t matrix, int channels,
-                                                              int steps, bool accumulate)
+                                                              bool accumulate)
 {
     size_t row = (size_t)channels;
 #pragma omp simd
@@ -160,10 +165,26 @@ static inline __attribute__((always_inline)) void output_rows(Real *restrict out
         Real m0 = in[c], m1 = in[matrix + c], m2 = in[2 * matrix + c], m3 = in[3 * matrix + c];
         Real m4 = in[4 * matrix + c], m5 = in[5 * matrix + c];
         Real sum1 = m1 + m2, less1 = m1 - m2, sum2 = m3 + m4, less2 = m3 - m4;
-        Real y[WINOGRAD_STEPS] = {m0 + sum1 + sum2, less1 + R(2) * less2, sum1 + R(4) * sum2,
-                                  less1 + R(8) * less2 + m5};
+        put(out + c, m0 + sum1 + sum2, accumulate);
+        put(out + row + c, less1 + R(2) * less2, accumulate);
+        put(out + 2 * row + c, sum1 + R(4) * sum2, accumulate);
+        put(out + 3 * row + c, less1 + R(8) * less2 + m5, accumulate);
+    }
+}
+
+// The first `steps` rows of a tile, by way of a whole one.
+static void output_part(Real *out, const Real *m, size_t matrix, int steps, int channels,
+                        bool accumulate)
+{
+    enum { RUN = 64 };
+    Real tile[WINOGRAD_STEPS * RUN];
+    for (int first = 0; first < channels; first += RUN) {
+        int count = channels - first < RUN ? channels - first : RUN;
+        output_tile(tile, m + first, matrix, count, false);
         for (int s = 0; s < steps; s++)
-            out[s * row + c] = accumulate ? out[s * row + c] + y[s] : y[s];
+            for (int c = 0; c < count; c++)
+                put(out + (size_t)s * (size_t)channels + first + c, tile[s * count + c],
+                    accumulate);
     }
 }
 
@@ -171,25 +192,13 @@ void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, 
                      bool accumulate)
 {
     Real *out = y + (size_t)tile * WINOGRAD_STEPS * (size_t)channels;
-#define CALL(steps)                                                                                \
-    if (accumulate)                                                                                \
-        output_rows(out, m, matrix, channels, steps, true);                                        \
-    else                                                                                           \
-        output_rows(out, m, matrix, channels, steps, false);
-    switch (winograd_steps(tile, time)) {
-    case 1:
-        CALL(1)
-        break;
-    case 2:
-        CALL(2)
-        break;
-    case 3:
-        CALL(3)
-        break;
-    default:
-        CALL(WINOGRAD_STEPS)
-    }
-#undef CALL
+    int steps = winograd_steps(tile, time);
+    if (steps < WINOGRAD_STEPS)
+        output_part(out, m, matrix, steps, channels, accumulate);
+    else if (accumulate)
+        output_tile(out, m, matrix, channels, true);
+    else
+        output_tile(out, m, matrix, channels, false);
 }
 
 // ---- All at once --------------------------------------------------------------------------------

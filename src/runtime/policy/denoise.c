@@ -31,17 +31,53 @@ static void begin_plan(const RunnerCall *c, int index)
     for (int f = 0; f < factors; f++) r->z[at * factors + f] = c->tasks[index].value[f];
 }
 
-static void see(const RunnerCall *c)
+// Where the context of a plan of the batch stands, for one of the networks.
+static float *context_at(const FacetPolicyRunner *r, int network, int at)
 {
-    FacetPolicyRunner *r = c->runner;
-    int width, height, room = r->room < RUNNER_FRAMES ? r->room : RUNNER_FRAMES;
+    size_t row = (size_t)network * (size_t)r->room + (size_t)at;
+    return r->context + row * (size_t)r->policy->net->config.context;
+}
+
+static void observe_numbers_of(const RunnerCall *c, int network)
+{
+    const FacetPolicyRunner *r = c->runner;
+    const Observe *observe = r->policy->observe;
+    size_t step = (size_t)observe->dim, plan = (size_t)observe->steps * step;
+    for (int at = 0; at < c->count && observe->dim; at++) {
+        const double *numbers = c->observed->numbers + (size_t)(c->first + at) * plan;
+        for (int s = 0; s < observe->steps; s++)
+            observe_apply(context_at(r, network, at) + s * observe->shown, observe,
+                          numbers + (size_t)s * step);
+    }
+}
+
+static void observe_images_of(const RunnerCall *c, int network)
+{
+    const FacetPolicyRunner *r = c->runner;
+    int width, height, images = runner_images(r), room = runner_frames(r), all = c->count * images;
+    size_t features = (size_t)encoder_config(r->policy->encoder)->features;
+    int behind = observe_numbers(r->policy->observe);
     policy_frame_size(r->policy, &width, &height);
     size_t frame = (size_t)width * (size_t)height * 3;
-    size_t features = (size_t)r->policy->net->config.context;
-    for (int at = 0; at < c->count; at += room)
-        sight_features(r->features + (size_t)at * features, r->sight,
-                       c->frames + (size_t)(c->first + at) * frame,
-                       c->count - at < room ? c->count - at : room, c->pool);
+    const uint8_t *frames = c->observed->frames + (size_t)c->first * (size_t)images * frame;
+    for (int from = 0; from < all; from += room) {
+        int count = all - from < room ? all - from : room;
+        sight_features(r->features, r->sights[network], frames + (size_t)from * frame, count,
+                       c->pool);
+        for (int i = 0; i < count; i++)
+            memcpy(context_at(r, network, (from + i) / images) + behind +
+                       (size_t)((from + i) % images) * features,
+                   r->features + (size_t)i * features, features * sizeof(float));
+    }
+}
+
+// The contexts of the batch.
+static void observe(const RunnerCall *c)
+{
+    for (int n = 0; n < c->runner->policy->networks; n++) {
+        observe_numbers_of(c, n);
+        if (c->runner->sights) observe_images_of(c, n);
+    }
 }
 
 // Takes x of plans [at, at + count) from the network's range to the data's units.
@@ -93,13 +129,13 @@ static FacetStatus denoise(const RunnerCall *c, Sampler *sampler, int at, int co
     const ScoreNetConfig *net = &r->policy->net->config;
     Composition way = c->how->mode == FACET_POLICY_JOINT ? COMPOSE_JOINT : COMPOSE_FACTORS;
     size_t from = (size_t)at * (size_t)r->size;
-    const float *context = r->features ? r->features + (size_t)at * (size_t)net->context : NULL;
+    const float *context = r->context ? context_at(r, 0, at) : NULL;
     FacetStatus status = status_ok();
     int finite = count;
     sampler_begin(sampler, &r->plan, way, r->z + at * net->factors, context, count);
     for (int i = 0; i < r->plan.config.steps && finite > 0; i++) {
         record_path(c, i, at, finite);
-        sampler_step(r->p + from, sampler, r->x + from, i, c->how->weights, finite, pool);
+        sampler_step(r->p + from, sampler, r->x + from, i, c->weights, finite, pool);
         finite = advance(&status, r, i, at, finite);
     }
     TRY(status);
@@ -177,11 +213,18 @@ static void job_task(void *context, int index, int worker)
     size_t size = (size_t)r->size, bytes = size * sizeof *r->x;
     float *inputs = r->inputs + (size_t)worker * RUNNER_ROWS * size;
     float *outputs = r->outputs + (size_t)worker * RUNNER_ROWS * size;
-    for (int i = 0; i < job->count; i++)
-        memcpy(inputs + (size_t)i * size, r->x + (size_t)(rows[i] / branches) * size, bytes);
+    size_t width = (size_t)r->policy->net->config.context;
+    float *contexts = r->contexts + (size_t)worker * RUNNER_ROWS * width;
+    for (int i = 0; i < job->count; i++) {
+        int plan = rows[i] / branches;
+        memcpy(inputs + (size_t)i * size, r->x + (size_t)plan * size, bytes);
+        if (r->context)
+            memcpy(contexts + (size_t)i * width, context_at(r, job->network, plan),
+                   width * sizeof *contexts);
+    }
     sampler_share(r->lanes[worker], r->networks[job->network]);
-    sampler_predict(outputs, r->lanes[worker], inputs, step->t, COMPOSE_JOINT, NULL, NULL, NULL,
-                    job->count, NULL);
+    sampler_predict(outputs, r->lanes[worker], inputs, step->t, COMPOSE_JOINT, NULL, NULL,
+                    r->context ? contexts : NULL, job->count, NULL);
     for (int i = 0; i < job->count; i++)
         memcpy(r->branches + (size_t)rows[i] * size, outputs + (size_t)i * size, bytes);
 }
@@ -197,7 +240,7 @@ static FacetStatus sample_networks(const RunnerCall *c)
         TRY(progress_add(c->progress, 0, NULL));
         record_path(c, i, 0, c->count);
         pool_for(c->pool, r->job_count, job_task, &step);
-        compose_scores(r->p, r->branches, c->how->weights, factors, finite, r->size);
+        compose_scores(r->p, r->branches, c->weights, factors, finite, r->size);
         finite = advance(&status, r, i, 0, finite);
     }
     TRY(status);
@@ -212,7 +255,7 @@ FacetStatus runner_sample_batch(RunnerCall *call, int first, int count)
     call->first = first;
     call->count = count;
     for (int i = 0; i < count; i++) begin_plan(call, first + i);
-    if (call->runner->sight) see(call);
+    if (call->runner->context) observe(call);
     return call->runner->policy->method == FACET_POLICY_KNET ? sample_networks(call)
                                                              : sample_network(call);
 }

@@ -10,21 +10,15 @@ static bool is_constant(double min, double max)
     return max - min <= 1e-12 * fmax(fabs(min), fabs(max));
 }
 
-FacetStatus normalizer_create(Normalizer **out, const double *min, const double *max, int dim,
-                              NormalizerConstant constant)
+FacetStatus normalizer_create(Normalizer **out, const double *min, const double *max, int dim)
 {
     assert(dim > 0 && "there is something to normalise");
     *out = NULL;
-    for (int i = 0; i < dim; i++) {
+    for (int i = 0; i < dim; i++)
         if (!isfinite(min[i]) || !isfinite(max[i]) || !isfinite(max[i] - min[i]) || min[i] > max[i])
             return status_fail(FACET_BAD_ARGUMENT,
                                "channel %d: expected a finite range, found %g to %g", i, min[i],
                                max[i]);
-        if (constant == NORMALIZER_CONSTANT_REFUSED && is_constant(min[i], max[i]))
-            return status_fail(FACET_BAD_ARGUMENT,
-                               "channel %d: expected values that differ, found the constant %.10g",
-                               i, min[i]);
-    }
     Normalizer *normalizer = malloc(sizeof *normalizer);
     double *ranges = malloc(2 * (size_t)dim * sizeof *ranges);
     if (!normalizer || !ranges) {
@@ -46,6 +40,13 @@ void normalizer_destroy(Normalizer *normalizer)
     if (!normalizer) return;
     free(normalizer->min); // `max` is the second half of the same block
     free(normalizer);
+}
+
+int normalizer_constants(const Normalizer *normalizer)
+{
+    int count = 0;
+    for (int i = 0; i < normalizer->dim; i++) count += normalizer->min[i] == normalizer->max[i];
+    return count;
 }
 
 static double bend(double x, double knee) { return knee > 0.0 ? asinh(x / knee) : x; }

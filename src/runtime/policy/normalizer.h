@@ -3,7 +3,8 @@
 //   y = 2 (x - min) / (max - min) - 1        x = min (1 - y) / 2 + max (1 + y) / 2
 //
 // The ends of the range map to -1 and 1 and back without rounding. Values outside the range are
-// not clipped.
+// not clipped. A channel is constant when its range is not above the rounding of its values
+// (max - min <= 1e-12 max(|min|, |max|)): every x maps to 0, and every y back to min.
 //
 // With a knee k > 0 the same is done to asinh(x / k) instead of x, so that equal steps of y are
 // equal steps of x near 0 and equal factors of x far beyond k: errors count by their size near 0,
@@ -22,17 +23,13 @@ typedef struct Normalizer {
     double knee; // k of all channels; 0, as it is made, for none
 } Normalizer;
 
-// What becomes of a channel whose range is not above the rounding of its values
-// (max - min <= 1e-12 max(|min|, |max|)).
-typedef enum NormalizerConstant {
-    NORMALIZER_CONSTANT_REFUSED,
-    NORMALIZER_CONSTANT_ZERO, // every x maps to 0, and every y back to min
-} NormalizerConstant;
-
 // The ranges are copied, and must be finite and ordered. Destroy accepts NULL.
 FacetStatus normalizer_create(Normalizer **normalizer, const double *min, const double *max,
-                              int dim, NormalizerConstant constant);
+                              int dim);
 void normalizer_destroy(Normalizer *normalizer);
+
+// How many channels are constant.
+int normalizer_constants(const Normalizer *normalizer);
 
 // rows x dim numbers; `out` may be `in`.
 void normalizer_apply(double *out, const Normalizer *normalizer, const double *in, size_t rows);

@@ -7,6 +7,7 @@
 #include "diffusion/schedule.h"
 #include "diffusion/score_net.h"
 #include "encoder/encoder.h"
+#include "policy/observe.h"
 #include "policy/policy.h"
 
 struct FacetPolicy {
@@ -25,14 +26,23 @@ struct FacetPolicy {
     int networks;   // 1, or for knet 1 + the known values of all factors
     float **params; // [networks], blocks of the net's table; knet: the null network first
 
-    // Only of a policy that sees: what turns a frame into the network's context.
+    Observe *observe; // NULL of a policy that acts blind
+
+    // Only of a policy that sees: what turns images into features, for each network its own.
     Encoder *encoder;
-    float *encoder_params; // a block of its table
+    float **encoder_params; // [networks], blocks of its table
 };
 
-// Makes the network's shape and counts the networks. Method, space, training tasks and encoder are
-// set; `config` says horizon to embed, and the factors and the context follow.
+// Makes the network's shape and counts the networks. Method, space, training tasks, observations
+// and encoder are set; `config` says horizon to embed, and the factors and the context follow.
 FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config);
+
+// Observations of one frame of a camera, for a policy with an encoder, and whether these are a
+// policy's; a file that says nothing of observations means them. And whether observations fit the
+// encoder.
+FacetStatus policy_observe_frame(FacetPolicy *policy);
+bool policy_observes_frame(const FacetPolicy *policy);
+FacetStatus policy_check_observe(const FacetPolicy *policy);
 
 // Makes room for the weights of all networks and of the encoder.
 FacetStatus policy_allocate(FacetPolicy *policy);
@@ -47,19 +57,23 @@ void policy_network_value(int *factor, int *value, const FacetPolicy *policy, in
 // Refuses a task with a value that the policy does not know.
 FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task);
 
+// Refuses a way of sampling that the policy does not have.
+FacetStatus policy_check_sampling(const FacetPolicy *policy, const FacetPolicySampling *sampling);
+
 // Which noise of a seed plan `plan` starts from: it follows from its task, with a null as one more
 // value, and how many of `tasks` before it are the same and have the same one of `seeds`; NULL: all
 // have.
 uint64_t policy_noise_number(const FacetPolicy *policy, const FacetFactorTask *tasks,
                              const uint64_t *seeds, int plan);
 
-// Stands before the names of a network's tensors in a file: "" or "track=race1.".
+// Stands before the names of a network's tensors in a file: "" or "track=race1.". Those of its
+// encoder have "encoder." behind that.
 void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network);
+void policy_encoder_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network);
 
 // The settings as the metadata of a file. `format` says what kind of file it is.
 #define POLICY_FORMAT     "facet policy 1"
 #define CHECKPOINT_FORMAT "facet checkpoint 1"
-#define ENCODER_PREFIX    "encoder." // before the names of the encoder's tensors
 Json *policy_metadata(const FacetPolicy *policy, const char *format);
 
 // Fills `sources` (one a tensor of the table) with a block of parameters, with `prefix` before each

@@ -1,6 +1,7 @@
 // A policy's parts, and what it says of itself (see facet/policy.h).
 #include "base/memory.h"
 #include "base/text.h"
+#include "diffusion/operator.h"
 #include "factor/factor.h"
 #include "policy/parts.h"
 
@@ -12,7 +13,12 @@
 // ---- Names --------------------------------------------------------------------------------------
 
 static const char *const method_names[] = {"factored", "baseline", "knet", "oracle"};
-static const char *const mode_names[] = {"composed", "joint"};
+static const ComposeOperator *const operators[FACET_POLICY_MODES] = {
+    [FACET_POLICY_COMPOSED] = &compose_sum,
+    [FACET_POLICY_PRODUCT] = &compose_product,
+    [FACET_POLICY_CONVEX] = &compose_convex,
+    [FACET_POLICY_INTERPOLATE] = &compose_interpolate,
+};
 static const char *const sampler_names[] = {"ddim", "dpmpp"};
 
 static FacetStatus find_name(int *index, const char *kind, const char *name,
@@ -38,7 +44,9 @@ FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name)
 FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode, const char *name)
 {
     int index;
-    TRY(find_name(&index, "mode", name, mode_names, 2));
+    const char *names[FACET_POLICY_MODES];
+    for (int i = 0; i < FACET_POLICY_MODES; i++) names[i] = policy_mode_name((FacetPolicyMode)i);
+    TRY(find_name(&index, "mode", name, names, FACET_POLICY_MODES));
     *mode = (FacetPolicyMode)index;
     return status_ok();
 }
@@ -51,7 +59,17 @@ FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *
     return status_ok();
 }
 
-const char *policy_mode_name(FacetPolicyMode mode) { return mode_names[mode]; }
+const char *policy_mode_name(FacetPolicyMode mode)
+{
+    return mode == FACET_POLICY_JOINT ? "joint" : operators[mode]->name;
+}
+
+FacetStatus policy_mode_weights(double *weights, const FacetPolicy *policy, FacetPolicyMode mode,
+                                const double *given)
+{
+    if (mode == FACET_POLICY_JOINT) return status_ok();
+    return operators[mode]->weights(weights, given, facet_factor_count(policy->space));
+}
 
 const char *policy_sampler_name(FacetPolicySampler sampler) { return sampler_names[sampler]; }
 
@@ -103,7 +121,39 @@ void policy_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, i
                  facet_factor_value_name(policy->space, factor, value));
 }
 
+void policy_encoder_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *policy, int network)
+{
+    char prefix[SAFETENSORS_NAME_SIZE];
+    policy_prefix(prefix, policy, network);
+    snprintf(out, SAFETENSORS_NAME_SIZE, "%.200sencoder.", prefix);
+}
+
 float *policy_block(const TensorTable *table) { return memory_block(table->size * sizeof(float)); }
+
+FacetStatus policy_observe_frame(FacetPolicy *policy)
+{
+    FacetPolicyKey key = {.name = "frame"};
+    policy_frame_size(policy, &key.width, &key.height);
+    return observe_create(&policy->observe, 1, 1, &key, 1, NULL, NULL);
+}
+
+bool policy_observes_frame(const FacetPolicy *policy)
+{
+    const Observe *o = policy->observe;
+    return o && o->steps == 1 && o->execute == 1 && o->count == 1 && o->images == 1 &&
+           strcmp(o->keys[0].name, "frame") == 0;
+}
+
+FacetStatus policy_check_observe(const FacetPolicy *policy)
+{
+    const Observe *o = policy->observe;
+    if ((o->images > 0) != (policy->encoder != NULL))
+        return status_fail(FACET_BAD_ARGUMENT, "expected %s encoder for %d images",
+                           o->images ? "an" : "no", o->images);
+    for (int i = 0; i < o->count; i++)
+        if (o->keys[i].width) TRY(policy_check_frame(policy, o->keys[i].width, o->keys[i].height));
+    return status_ok();
+}
 
 FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
 {
@@ -111,9 +161,8 @@ FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
         policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
     int factors = facet_factor_count(policy->space);
     config.factors = factored ? factors : 0;
-    config.context = policy->encoder ? encoder_config(policy->encoder)->features : 0;
-    if (policy->encoder && policy->method == FACET_POLICY_KNET)
-        return status_fail(FACET_BAD_ARGUMENT, "a knet policy cannot see");
+    int features = policy->encoder ? encoder_config(policy->encoder)->features : 0;
+    config.context = policy->observe ? observe_context(policy->observe, features) : 0;
     if (factors > SCORE_FACTORS_MAX)
         return status_fail(FACET_BAD_ARGUMENT, "expected at most %d factors, found %d",
                            SCORE_FACTORS_MAX, factors);
@@ -130,26 +179,31 @@ FacetStatus policy_build(FacetPolicy *policy, ScoreNetConfig config)
 FacetStatus policy_allocate(FacetPolicy *policy)
 {
     policy->params = calloc((size_t)policy->networks, sizeof *policy->params);
-    for (int i = 0; i < policy->networks; i++) {
-        if (policy->params) policy->params[i] = policy_block(&policy->net->table);
-        if (!policy->params || !policy->params[i])
-            return status_fail(FACET_NO_MEMORY, "out of memory for %d networks of %zu parameters",
-                               policy->networks, policy->net->table.parameters);
+    policy->encoder_params = calloc((size_t)policy->networks, sizeof *policy->encoder_params);
+    bool complete = policy->params && policy->encoder_params;
+    for (int i = 0; i < policy->networks && complete; i++) {
+        policy->params[i] = policy_block(&policy->net->table);
+        if (policy->encoder)
+            policy->encoder_params[i] = policy_block(encoder_table(policy->encoder));
+        complete = policy->params[i] && (policy->encoder_params[i] || !policy->encoder);
     }
-    if (!policy->encoder) return status_ok();
-    policy->encoder_params = policy_block(encoder_table(policy->encoder));
-    return policy->encoder_params ? status_ok()
-                                  : status_fail(FACET_NO_MEMORY, "out of memory for the encoder");
+    return complete
+               ? status_ok()
+               : status_fail(FACET_NO_MEMORY, "out of memory for %d networks of %zu parameters",
+                             policy->networks, policy->net->table.parameters);
 }
 
 void facet_policy_destroy(FacetPolicy *policy)
 {
     if (!policy) return;
     for (int i = 0; policy->params && i < policy->networks; i++) free(policy->params[i]);
+    for (int i = 0; policy->encoder_params && i < policy->networks; i++)
+        free(policy->encoder_params[i]);
     free(policy->params);
     score_net_free(policy->net);
     free(policy->encoder_params);
     encoder_free(policy->encoder);
+    observe_free(policy->observe);
     normalizer_destroy(policy->normalizer);
     factor_split_destroy(policy->training);
     factor_split_destroy(policy->held_out);
@@ -181,7 +235,7 @@ int policy_networks(const FacetPolicy *policy) { return policy->networks; }
 size_t policy_parameters(const FacetPolicy *policy)
 {
     size_t encoder = policy->encoder ? encoder_table(policy->encoder)->parameters : 0;
-    return (size_t)policy->networks * policy->net->table.parameters + encoder;
+    return (size_t)policy->networks * (policy->net->table.parameters + encoder);
 }
 
 bool policy_sees(const FacetPolicy *policy) { return policy->encoder; }
@@ -210,12 +264,41 @@ FacetPolicyInfo facet_policy_info(const FacetPolicy *policy)
         .default_temperature = policy_default_temperature(policy),
         .networks = policy_networks(policy),
         .parameters = policy_parameters(policy),
+        .execute = policy_horizon(policy),
         .sees = policy_sees(policy),
     };
+    if (policy->observe) {
+        info.observe_keys = policy->observe->count;
+        info.observe_steps = policy->observe->steps;
+        info.observe_dim = policy->observe->dim;
+        info.observe_images = policy->observe->images;
+        info.execute = policy->observe->execute;
+    }
     if (!info.sees) return info;
     policy_frame_size(policy, &info.frame_width, &info.frame_height);
     info.frame_shrink = policy_frame_shrink(policy);
     return info;
+}
+
+FacetPolicyKey facet_policy_key(const FacetPolicy *policy, int index)
+{
+    assert(policy->observe && index >= 0 && index < policy->observe->count);
+    return policy->observe->keys[index];
+}
+
+FacetStatus policy_check_blind(const FacetPolicy *policy)
+{
+    char keys[200] = "";
+    if (!policy->observe) return status_ok();
+    for (int i = 0; i < policy->observe->count; i++) {
+        size_t used = strlen(keys);
+        snprintf(keys + used, sizeof keys - used, "%s%s", i ? ", " : "",
+                 policy->observe->keys[i].name);
+    }
+    return status_fail(FACET_BAD_ARGUMENT,
+                       "expected a policy that acts blind, found one that takes observations (%s) "
+                       "and acts through an agent",
+                       keys);
 }
 
 FacetStatus policy_check_frame(const FacetPolicy *policy, int width, int height)

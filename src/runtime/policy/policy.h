@@ -9,7 +9,11 @@
 #include <facet/progress.h>
 
 FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name);
-const char *policy_mode_name(FacetPolicyMode mode);          // "composed"; a constant text
+const char *policy_mode_name(FacetPolicyMode mode); // "composed"; a constant text
+
+// The weights [factors] that a mode makes of the given ones, NULL for its own; joint has none.
+FacetStatus policy_mode_weights(double *weights, const FacetPolicy *policy, FacetPolicyMode mode,
+                                const double *given);
 const char *policy_sampler_name(FacetPolicySampler sampler); // "ddim"
 
 // Writes a policy with its weights as TENSOR_F32, or TENSOR_F16: half the size, rounded to 11 bits.
@@ -33,6 +37,8 @@ typedef struct PolicyRecord {
     int draws;                     // rows a sample; 1 unless the policy sees
     double jitter;                 // strength of the changes of exposure and colour in training
     bool frozen_encoder;           // kept as it was
+    char grown[256];               // "size=tiny of DATA to FILE", of a policy with a new value
+    char frames[128];              // how frames joined on the way: "rounds=2,flights=100"
     long updates;                  // done, over all networks
     double loss;                   // mean of the last epoch, or the last tenth if it sees
 } PolicyRecord;
@@ -55,6 +61,9 @@ int policy_frame_shrink(
     const FacetPolicy *policy); // frames are averaged over shrink x shrink pixels
 FacetStatus policy_check_frame(const FacetPolicy *policy, int width, int height);
 
+// Refuses a policy that takes observations where there are none; the line names them.
+FacetStatus policy_check_blind(const FacetPolicy *policy);
+
 // The steps that a sampling takes, and how much noise is left before each of them and at the end:
 // levels [steps + 1], sqrt(1 - abar), 0 at the end.
 int policy_sampling_steps(const FacetPolicy *policy, const FacetPolicySampling *sampling);
@@ -67,7 +76,8 @@ FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy 
                                const FacetFactorTask *tasks, int plans,
                                const FacetPolicySampling *sampling, FacetPool *pool);
 FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
-                                      const FacetFactorTask *tasks, const uint8_t *frames,
-                                      int plans, const FacetPolicySampling *how, FacetPool *pool);
+                                      const FacetFactorTask *tasks,
+                                      const FacetPolicyObserved *observed, int plans,
+                                      const FacetPolicySampling *how, FacetPool *pool);
 
 #endif

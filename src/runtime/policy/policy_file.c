@@ -1,9 +1,11 @@
 // A policy as a safetensors file: settings in the metadata, one tensor a row of the net's table.
+#include "base/isa.h"
 #include "factor/factor.h"
 #include "policy/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +85,9 @@ static void set_record(Json *metadata, const PolicyRecord *record, int factors, 
         set_number(metadata, "train_draws", record->draws);
         set_number(metadata, "train_jitter", record->jitter);
         json_set_string(metadata, "train_encoder", encoder_words[record->frozen_encoder]);
+        if (record->frames[0]) json_set_string(metadata, "train_frames", record->frames);
     }
+    if (record->grown[0]) json_set_string(metadata, "train_new_value", record->grown);
     json_set_string(metadata, "train_data_hash", record->data_hash);
     json_set_string(metadata, "train_data", record->data);
     json_set_string(metadata, "train_command", record->command);
@@ -115,6 +119,8 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format)
     set_number(metadata, "sample_clip", policy->clip);
     set_number(metadata, "sample_steps", policy->default_steps);
     set_number(metadata, "sample_temperature", policy->temperature);
+    if (policy->observe && !policy_observes_frame(policy))
+        set_json(metadata, "observe", observe_to_json(policy->observe));
     if (policy->encoder)
         set_json(metadata, "encoder", policy_encoder_to_json(encoder_config(policy->encoder)));
     set_record(metadata, &policy->record, facet_factor_count(policy->space), policy->encoder);
@@ -217,16 +223,15 @@ static FacetStatus get_tasks(FacetFactorSplit **split, const Facts *facts, const
 {
     char source[FACT_SIZE];
     Json *document;
-    JsonRef root, at;
+    JsonRef root, at = {0};
     int count = 0;
     TRY(factor_split_create(split, space));
     FacetStatus status = get_json(&document, &root, source, facts, key);
     if (status.ok) status = json_length(&count, &root);
-    for (int i = 0; i < count && status.ok; i++) {
+    while (status.ok && json_next(&at, &root)) {
         FacetFactorTask task;
-        status = json_element(&at, &root, i);
-        const char *text = status.ok ? json_chars(&at) : NULL;
-        if (status.ok && !text) status = json_wrong(&at, "a task");
+        const char *text = json_chars(&at);
+        if (!text) status = json_wrong(&at, "a task");
         if (status.ok)
             status = facet_factor_task_parse(&task, space, text, FACET_FACTOR_MISSING_REFUSED);
         if (status.ok) status = factor_split_add(*split, task);
@@ -251,8 +256,7 @@ static FacetStatus read_normalizer(Normalizer **normalizer, const JsonRef *root)
     TRY(read_numbers(ranges[1], dim, &max));
     double knee = 0.0;
     if (json_has(root, "knee")) TRY(json_member_number(&knee, root, "knee", 0.0, 1e300));
-    FacetStatus status =
-        normalizer_create(normalizer, ranges[0], ranges[1], dim, NORMALIZER_CONSTANT_REFUSED);
+    FacetStatus status = normalizer_create(normalizer, ranges[0], ranges[1], dim);
     if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", root->file, status.text);
     (*normalizer)->knee = knee;
     return status_ok();
@@ -283,6 +287,8 @@ static FacetStatus get_image_record(PolicyRecord *record, const Facts *facts)
     TRY(get_whole(&draws, facts, "train_draws", 1, 1 << 20));
     TRY(get_number(&record->jitter, facts, "train_jitter", 0.0, 1e9));
     TRY(get_text(&text, facts, "train_encoder"));
+    if (safetensors_metadata(facts->file, "train_frames"))
+        TRY(copy_text(record->frames, sizeof record->frames, facts, "train_frames"));
     record->draws = (int)draws;
     record->frozen_encoder = strcmp(text, encoder_words[1]) == 0;
     if (record->frozen_encoder || strcmp(text, encoder_words[0]) == 0) return status_ok();
@@ -307,10 +313,12 @@ static FacetStatus get_record(PolicyRecord *record, const Facts *facts, int fact
     if (errno || end == text || *end)
         return status_fail(FACET_BAD_FILE, "%s: train_seed: expected a whole number, found '%.40s'",
                            facts->path, text);
+    if (safetensors_metadata(facts->file, "train_new_value"))
+        TRY(copy_text(record->grown, sizeof record->grown, facts, "train_new_value"));
     TRY(get_whole(&epochs, facts, "train_epochs", 0, 1 << 30));
     TRY(get_whole(&batch, facts, "train_batch", 1, 1 << 20));
     TRY(get_whole(&record->warmup, facts, "train_warmup", 0, 1 << 30));
-    TRY(get_whole(&record->updates, facts, "train_updates", 0, 1L << 50));
+    TRY(get_whole(&record->updates, facts, "train_updates", 0, LONG_MAX / 2));
     TRY(get_number(&record->rate, facts, "train_rate", 0.0, 1e9));
     TRY(get_number(&record->rate_floor, facts, "train_rate_floor", 0.0, 1.0));
     TRY(get_number(&record->composed_weight, facts, "train_composed_weight", 0.0, 1e9));
@@ -366,6 +374,23 @@ static FacetStatus get_encoder(FacetPolicy *policy, const Facts *facts)
     return status.ok ? status : status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
 }
 
+// A policy that sees and says nothing of observations takes one frame of a camera.
+static FacetStatus get_observe(FacetPolicy *policy, const Facts *facts)
+{
+    char source[FACT_SIZE];
+    Json *document;
+    JsonRef root;
+    if (!safetensors_metadata(facts->file, "observe"))
+        return policy->encoder ? policy_observe_frame(policy) : status_ok();
+    FacetStatus status = get_json(&document, &root, source, facts, "observe");
+    if (status.ok) status = observe_from_json(&policy->observe, &root);
+    json_free(document);
+    if (status.ok) status = policy_check_observe(policy);
+    return status.ok || status.code == FACET_BAD_FILE
+               ? status
+               : status_fail(FACET_BAD_FILE, "%s: observe: %s", facts->path, status.text);
+}
+
 static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
 {
     const char *text;
@@ -385,6 +410,7 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     TRY(get_tasks(&policy->held_out, facts, "held_out_tasks", policy->space));
     TRY(get_sampling(policy, facts));
     TRY(get_encoder(policy, facts));
+    TRY(get_observe(policy, facts));
     TRY(get_record(&policy->record, facts, facet_factor_count(policy->space), policy->encoder));
     status = get_json(&document, &root, source, facts, "normalizer");
     if (status.ok) status = read_normalizer(&policy->normalizer, &root);
@@ -394,6 +420,11 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     if (status.ok) status = read_network(&config, &root);
     json_free(document);
     if (!status.ok) return status;
+    if (policy->observe && policy->observe->execute > config.horizon)
+        return status_fail(FACET_BAD_FILE,
+                           "%s: observe: expected at most %d actions to execute, the horizon, "
+                           "found %d",
+                           facts->path, config.horizon, policy->observe->execute);
     if (config.dim != policy->normalizer->dim)
         return status_fail(FACET_BAD_FILE, "%s: expected ranges of %d channels, found %d",
                            facts->path, config.dim, policy->normalizer->dim);
@@ -450,7 +481,7 @@ FacetStatus policy_read_block(float *params, const TensorTable *table, const Saf
 static int tensor_count(const FacetPolicy *policy)
 {
     int encoder = policy->encoder ? encoder_table(policy->encoder)->count : 0;
-    return policy->networks * policy->net->table.count + encoder;
+    return policy->networks * (policy->net->table.count + encoder);
 }
 
 static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, const char *path)
@@ -459,8 +490,9 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
         TRY(expect_block(&policy->net->table, file, prefix));
+        policy_encoder_prefix(prefix, policy, i);
+        if (policy->encoder) TRY(expect_block(encoder_table(policy->encoder), file, prefix));
     }
-    if (policy->encoder) TRY(expect_block(encoder_table(policy->encoder), file, ENCODER_PREFIX));
     int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
         return status_fail(FACET_BAD_FILE,
@@ -470,15 +502,18 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
     for (int i = 0; i < policy->networks; i++) {
         policy_prefix(prefix, policy, i);
         TRY(policy_read_block(policy->params[i], &policy->net->table, file, prefix));
+        policy_encoder_prefix(prefix, policy, i);
+        if (policy->encoder)
+            TRY(policy_read_block(policy->encoder_params[i], encoder_table(policy->encoder), file,
+                                  prefix));
     }
-    if (!policy->encoder) return status_ok();
-    return policy_read_block(policy->encoder_params, encoder_table(policy->encoder), file,
-                             ENCODER_PREFIX);
+    return status_ok();
 }
 
 FacetStatus facet_policy_load(FacetPolicy **policy, const char *path)
 {
     *policy = NULL;
+    TRY(isa_status());
     Safetensors *file;
     TRY(safetensors_read(&file, path));
     *policy = calloc(1, sizeof **policy);
@@ -495,7 +530,7 @@ FacetStatus facet_policy_load(FacetPolicy **policy, const char *path)
 
 FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType weights)
 {
-    int tensors = policy->net->table.count;
+    int tensors = policy->net->table.count, all = policy->networks * tensors;
     TensorSource *sources = calloc((size_t)tensor_count(policy), sizeof *sources);
     if (!sources) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
     for (int i = 0; i < policy->networks; i++) {
@@ -503,10 +538,12 @@ FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType 
         policy_prefix(prefix, policy, i);
         policy_sources(sources + i * tensors, &policy->net->table, policy->params[i], weights,
                        prefix);
+        if (!policy->encoder) continue;
+        const TensorTable *encoder = encoder_table(policy->encoder);
+        policy_encoder_prefix(prefix, policy, i);
+        policy_sources(sources + all + i * encoder->count, encoder, policy->encoder_params[i],
+                       weights, prefix);
     }
-    if (policy->encoder)
-        policy_sources(sources + policy->networks * tensors, encoder_table(policy->encoder),
-                       policy->encoder_params, weights, ENCODER_PREFIX);
     FacetStatus status = safetensors_write(path, policy_metadata(policy, POLICY_FORMAT), sources,
                                            tensor_count(policy));
     free(sources);

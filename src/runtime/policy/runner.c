@@ -22,19 +22,33 @@ static FacetStatus create_jobs(FacetPolicyRunner *r)
     r->branches = calloc(rows * size, sizeof *r->branches);
     r->inputs = calloc(lanes * size, sizeof *r->inputs);
     r->outputs = calloc(lanes * size, sizeof *r->outputs);
-    return r->jobs && r->rows && r->branches && r->inputs && r->outputs ? status_ok()
-                                                                        : no_memory(r);
+    r->contexts = calloc(lanes * (size_t)r->policy->net->config.context + 1, sizeof *r->contexts);
+    bool complete = r->jobs && r->rows && r->branches && r->inputs && r->outputs && r->contexts;
+    return complete ? status_ok() : no_memory(r);
 }
 
-static FacetStatus create_sight(FacetPolicyRunner *r, FacetPool *pool)
+static FacetStatus create_sights(FacetPolicyRunner *r, FacetPool *pool)
 {
     const FacetPolicy *policy = r->policy;
-    int frames = r->room < RUNNER_FRAMES ? r->room : RUNNER_FRAMES;
-    r->features =
-        calloc((size_t)r->room * (size_t)policy->net->config.context, sizeof *r->features);
-    if (!r->features) return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", r->room);
-    return sight_create(&r->sight, policy->encoder, policy->encoder_params, frames, r->threads,
-                        pool);
+    int features = encoder_config(policy->encoder)->features;
+    r->features = calloc(RUNNER_FRAMES * (size_t)features, sizeof *r->features);
+    r->sights = calloc((size_t)policy->networks, sizeof *r->sights);
+    if (!r->features || !r->sights) return status_fail(FACET_NO_MEMORY, "out of memory for frames");
+    int frames = runner_frames(r);
+    for (int n = 0; n < policy->networks; n++)
+        TRY(sight_create(&r->sights[n], policy->encoder, policy->encoder_params[n], frames,
+                         r->threads, pool));
+    return status_ok();
+}
+
+// What a policy observes, for each of its networks.
+static FacetStatus create_context(FacetPolicyRunner *r, FacetPool *pool)
+{
+    size_t width = (size_t)r->policy->net->config.context;
+    size_t rows = (size_t)r->policy->networks * (size_t)r->room;
+    r->context = calloc(rows * width, sizeof *r->context);
+    if (!r->context) return no_memory(r);
+    return r->policy->encoder ? create_sights(r, pool) : status_ok();
 }
 
 // The samplers that hold the weights; the only one of a policy also samples what the threads share
@@ -75,7 +89,7 @@ static FacetStatus allocate(FacetPolicyRunner *r, FacetPool *pool)
     r->z = calloc(room * (size_t)branch_count(r), sizeof *r->z);
     r->numbers = calloc(room, sizeof *r->numbers);
     if (!r->x || !r->p || !r->before || !r->z || !r->numbers) return no_memory(r);
-    if (r->policy->encoder) TRY(create_sight(r, pool));
+    if (r->policy->observe) TRY(create_context(r, pool));
     if (r->policy->method == FACET_POLICY_KNET) TRY(create_jobs(r));
     TRY(create_networks(r, pool));
     return create_lanes(r);
@@ -110,8 +124,12 @@ void facet_policy_runner_destroy(FacetPolicyRunner *runner)
     for (int i = 0; runner->lanes && i < runner->threads; i++) sampler_free(runner->lanes[i]);
     for (int n = 0; runner->networks && n < runner->policy->networks; n++)
         sampler_free(runner->networks[n]);
-    sight_free(runner->sight);
+    for (int n = 0; runner->sights && n < runner->policy->networks; n++)
+        sight_free(runner->sights[n]);
+    free(runner->sights);
     free(runner->features);
+    free(runner->context);
+    free(runner->contexts);
     free(runner->x);
     free(runner->p);
     free(runner->before);

@@ -39,9 +39,10 @@ struct FacetPolicyRunner {
     Sampler **networks; // [networks], which hold the weights
     Sampler **lanes;    // [threads]
 
-    // Only for a policy that sees.
-    Sight *sight;
-    float *features; // [room][features]
+    // Only for a policy that takes observations.
+    float *context;  // [networks][room][context]
+    Sight **sights;  // [networks], of one that sees
+    float *features; // [RUNNER_FRAMES][features]
 
     // Only for knet.
     RunnerJob *jobs;         // [networks + room (1 + K) / RUNNER_ROWS]
@@ -49,6 +50,7 @@ struct FacetPolicyRunner {
     int *rows;               // [room (1 + K)], the branches [plans][1 + K], network by network
     float *branches;         // [room][1 + K][size]
     float *inputs, *outputs; // [threads][RUNNER_ROWS][size]
+    float *contexts;         // [threads][RUNNER_ROWS][context]
 };
 
 // One call of policy_runner_sample_path.
@@ -56,14 +58,28 @@ typedef struct RunnerCall {
     FacetPolicyRunner *runner;
     const FacetPolicySampling *how;
     const FacetFactorTask *tasks; // [plans]
-    const uint8_t *frames;        // [plans] of a policy that sees
+    const FacetPolicyObserved *observed;
     int plans;
     double *actions; // [plans][T][D]
     double *path;    // [steps + 1][plans][T][D], or NULL
     FacetPool *pool;
     Progress *progress;
-    int first, count; // plans of the batch that is being sampled
+    int first, count;                 // plans of the batch that is being sampled
+    double weights[FACET_FACTOR_MAX]; // of the mode
 } RunnerCall;
+
+// Images of all steps of a plan, and how many a runner encodes at once.
+static inline int runner_images(const FacetPolicyRunner *runner)
+{
+    const Observe *observe = runner->policy->observe;
+    return observe->steps * observe->images;
+}
+
+static inline int runner_frames(const FacetPolicyRunner *runner)
+{
+    int64_t all = (int64_t)runner->room * runner_images(runner);
+    return all < RUNNER_FRAMES ? (int)all : RUNNER_FRAMES;
+}
 
 // Samples the batch [first, first + count): at most `room` plans.
 FacetStatus runner_sample_batch(RunnerCall *call, int first, int count);

@@ -36,29 +36,61 @@ FacetStatus policy_check_task(const FacetPolicy *policy, FacetFactorTask task)
     return status_ok();
 }
 
-static FacetStatus check(const FacetPolicy *policy, const FacetFactorTask *tasks,
-                         const uint8_t *frames, int plans, const FacetPolicySampling *how)
+// Whether there is what the policy takes, and nothing else. What it is told is finite.
+static FacetStatus check_observed(const FacetPolicy *policy, const FacetPolicyObserved *observed,
+                                  int plans)
 {
+    const Observe *o = policy->observe;
+    const double *numbers = observed ? observed->numbers : NULL;
+    const uint8_t *frames = observed ? observed->frames : NULL;
     if (frames && !policy->encoder)
         return status_fail(FACET_BAD_ARGUMENT, "the policy does not see and takes no frames");
+    if (numbers && (!o || !o->dim))
+        return status_fail(FACET_BAD_ARGUMENT, "the policy takes no observed numbers");
     if (policy->encoder && !frames)
         return status_fail(FACET_BAD_ARGUMENT,
-                           "the policy sees: expected a frame of its camera for every plan");
+                           "the policy sees: expected the frames of every plan");
+    if (!o || !o->dim) return status_ok();
+    if (!numbers)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "the policy takes observations: expected %d numbers of %d steps for "
+                           "every plan",
+                           o->dim, o->steps);
+    for (size_t i = 0, all = (size_t)plans * (size_t)(o->steps * o->dim); i < all; i++)
+        if (!isfinite(numbers[i]))
+            return status_fail(FACET_NOT_FINITE, "observations: expected finite numbers, found %g",
+                               numbers[i]);
+    return status_ok();
+}
+
+static FacetStatus check_how(const FacetPolicy *policy, const FacetPolicySampling *how)
+{
     if (policy->method == FACET_POLICY_KNET && how->mode == FACET_POLICY_JOINT)
         return status_fail(FACET_BAD_ARGUMENT,
                            "no joint mode: a knet policy has one network a value and none for "
                            "several at once");
-    if (plans < 0)
-        return status_fail(FACET_BAD_ARGUMENT, "expected 0 plans or more, found %d", plans);
     if (!(how->temperature >= 0.0 && isfinite(how->temperature)))
         return status_fail(FACET_BAD_ARGUMENT, "expected a temperature of 0 or more, found %g",
                            how->temperature);
-    if (how->mode != FACET_POLICY_COMPOSED && how->mode != FACET_POLICY_JOINT)
-        return status_fail(FACET_BAD_ARGUMENT, "expected composed or joint sampling, found %d",
-                           (int)how->mode);
+    if ((int)how->mode < 0 || how->mode >= FACET_POLICY_MODES)
+        return status_fail(FACET_BAD_ARGUMENT, "expected a mode from 0 to %d, found %d",
+                           FACET_POLICY_MODES - 1, (int)how->mode);
+    double weights[FACET_FACTOR_MAX];
+    TRY(policy_mode_weights(weights, policy, how->mode, how->weights));
     if (how->sampler != FACET_POLICY_DDIM && how->sampler != FACET_POLICY_DPMPP)
         return status_fail(FACET_BAD_ARGUMENT, "expected the sampler DDIM or DPM++, found %d",
                            (int)how->sampler);
+    return status_ok();
+}
+
+static FacetStatus check(const FacetPolicy *policy, const FacetFactorTask *tasks,
+                         const FacetPolicyObserved *observed, int plans,
+                         const FacetPolicySampling *how)
+{
+    TRY(check_observed(policy, observed, plans));
+    if (plans < 0)
+        return status_fail(FACET_BAD_ARGUMENT, "expected 0 plans or more, found %d", plans);
+    TRY(check_how(policy, how));
     for (int i = 0; i < plans; i++) TRY(policy_check_task(policy, tasks[i]));
     return status_ok();
 }
@@ -104,6 +136,16 @@ static FacetStatus plan_steps(SamplerPlan *plan, const FacetPolicy *policy,
     return sampler_plan(plan, &policy->schedule, config);
 }
 
+FacetStatus policy_check_sampling(const FacetPolicy *policy, const FacetPolicySampling *how)
+{
+    TRY(check_how(policy, how));
+    SamplerPlan *plan = malloc(sizeof *plan);
+    if (!plan) return status_fail(FACET_NO_MEMORY, "out of memory for the steps of sampling");
+    FacetStatus status = plan_steps(plan, policy, how);
+    free(plan);
+    return status;
+}
+
 FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
                                 const FacetPolicySampling *sampling)
 {
@@ -121,11 +163,12 @@ FacetStatus policy_noise_levels(double *levels, const FacetPolicy *policy,
 // ---- Plans --------------------------------------------------------------------------------------
 
 FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicyRunner *runner,
-                                      const FacetFactorTask *tasks, const uint8_t *frames,
-                                      int plans, const FacetPolicySampling *how, FacetPool *pool)
+                                      const FacetFactorTask *tasks,
+                                      const FacetPolicyObserved *observed, int plans,
+                                      const FacetPolicySampling *how, FacetPool *pool)
 {
     const FacetPolicy *policy = runner->policy;
-    TRY(check(policy, tasks, frames, plans, how));
+    TRY(check(policy, tasks, observed, plans, how));
     if (facet_pool_threads(pool) > runner->threads)
         return status_fail(FACET_BAD_ARGUMENT, "expected a pool of at most %d threads, found %d",
                            runner->threads, facet_pool_threads(pool));
@@ -135,13 +178,13 @@ FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicy
     RunnerCall call = {.runner = runner,
                        .how = how,
                        .tasks = tasks,
-                       .frames = frames,
+                       .observed = observed,
                        .plans = plans,
                        .actions = actions,
                        .path = path,
                        .pool = pool,
                        .progress = &done};
-    FacetStatus status = status_ok();
+    FacetStatus status = policy_mode_weights(call.weights, policy, how->mode, how->weights);
     for (int first = 0; first < plans && status.ok; first += runner->room) {
         int left = plans - first;
         status = runner_sample_batch(&call, first, left < runner->room ? left : runner->room);
@@ -151,10 +194,11 @@ FacetStatus policy_runner_sample_path(double *actions, double *path, FacetPolicy
 }
 
 FacetStatus facet_policy_runner_sample(double *actions, FacetPolicyRunner *runner,
-                                       const FacetFactorTask *tasks, const uint8_t *frames,
-                                       int plans, const FacetPolicySampling *how, FacetPool *pool)
+                                       const FacetFactorTask *tasks,
+                                       const FacetPolicyObserved *observed, int plans,
+                                       const FacetPolicySampling *how, FacetPool *pool)
 {
-    return policy_runner_sample_path(actions, NULL, runner, tasks, frames, plans, how, pool);
+    return policy_runner_sample_path(actions, NULL, runner, tasks, observed, plans, how, pool);
 }
 
 FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy *policy,
@@ -162,6 +206,7 @@ FacetStatus policy_sample_path(double *actions, double *path, const FacetPolicy 
                                const FacetPolicySampling *sampling, FacetPool *pool)
 {
     if (plans < 1) return status_ok();
+    TRY(policy_check_blind(policy));
     TRY(check(policy, tasks, NULL, plans, sampling));
     FacetPolicyRunner *runner;
     TRY(facet_policy_runner_create(&runner, policy, plans, facet_pool_threads(pool), pool));

@@ -73,3 +73,11 @@ void sight_features(float *features, Sight *sight, const uint8_t *frames, int co
     pool_for(pool, count, frame_task, &(Frames){sight, frames});
     encoder_forward(features, sight->work, sight->inputs, count, pool);
 }
+
+void sight_shrunk(float *features, Sight *sight, const uint8_t *images, int count, FacetPool *pool)
+{
+    assert(count > 0 && count <= sight->room);
+    const EncoderConfig *c = encoder_config(sight->encoder);
+    frame_input(sight->inputs, images, count * c->height * c->width, frame_jitter_none());
+    encoder_forward(features, sight->work, sight->inputs, count, pool);
+}

@@ -18,4 +18,7 @@ void sight_free(Sight *sight); // accepts NULL
 void sight_features(float *features, Sight *sight, const uint8_t *frames, int count,
                     FacetPool *pool);
 
+// The same of images that have the encoder's size already.
+void sight_shrunk(float *features, Sight *sight, const uint8_t *images, int count, FacetPool *pool);
+
 #endif

@@ -114,7 +114,7 @@ LANES_INLINE Push push_lagged(Push commanded, Push lead, float decay)
                   lanes3_axpy(commanded.turn, lanes(decay), lead.turn)};
 }
 
-LANES_INLINE Motion rate_of_change(const QuadBatchModel *model, Motion s, Push push, Lanes3 wind)
+LANES_PART Motion rate_of_change(const QuadBatchModel *model, Motion s, Push push, Lanes3 wind)
 {
     LanesFrame r = lanes_frame(s.qw, s.qx, s.qy, s.qz);
     Lanes3 air = lanes_to_body(r, lanes3_sub(s.v, wind));
@@ -182,7 +182,7 @@ void quad_batch_mix(Lanes thrust[FACET_QUAD_MOTORS], const QuadBatchModel *model
     Lanes yaw = torque[2] * (0.25f * model->inverse_torque_ratio);
 
     Lanes spread = 2.0f * (lanes_abs(roll) + lanes_abs(pitch));
-    Lanes scale = lanes_select(spread > limit, limit / spread, lanes(1.0f));
+    Lanes scale = lanes_select(lanes_less(lanes(limit), spread), limit / spread, lanes(1.0f));
     roll *= scale, pitch *= scale;
     const Lanes share[4] = {roll - pitch, roll + pitch, pitch - roll, -roll - pitch};
 

@@ -158,8 +158,11 @@ void embree_trace(Hits *hits, const EmbreeScene *scene, const Rays *rays, int pa
         LanesMask geometry = (LanesMask)rows[ROW(hit.geomID) * step];
         hits[i].hit = rays[i].active & (geometry != (int)RTC_INVALID_GEOMETRY_ID);
         hits[i].distance = rows[ROW(ray.tfar) * step];
-        hits[i].normal = lanes3(rows[ROW(hit.Ng_x) * step], rows[ROW(hit.Ng_y) * step],
-                                rows[ROW(hit.Ng_z) * step]);
+        // Embree writes no normal where it meets nothing.
+        Lanes3 normal = lanes3(rows[ROW(hit.Ng_x) * step], rows[ROW(hit.Ng_y) * step],
+                               rows[ROW(hit.Ng_z) * step]);
+        hits[i].normal =
+            lanes3_select(hits[i].hit, normal, lanes3(lanes(0.0f), lanes(0.0f), lanes(1.0f)));
         LanesMask quad = hits[i].hit & (LanesMask)rows[ROW(hit.primID) * step];
         memcpy(hits[i].quad, &quad, sizeof quad);
     }

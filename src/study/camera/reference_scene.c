@@ -51,7 +51,7 @@ static void trace_one(Hits *hits, const Mesh *mesh, const Rays *rays, int lane)
 void mesh_trace(Hits *hits, const Mesh *mesh, const Rays *rays, int packets)
 {
     for (int i = 0; i < packets; i++) {
-        hits[i] = (Hits){.distance = rays[i].far};
+        hits[i] = (Hits){.distance = rays[i].far, .normal.z = lanes(1.0f)};
         for (int lane = 0; lane < BATCH_LANES; lane++)
             if (rays[i].active[lane]) trace_one(&hits[i], mesh, &rays[i], lane);
     }

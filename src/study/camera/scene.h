@@ -35,9 +35,9 @@ typedef struct Rays {
 } Rays;
 
 typedef struct Hits {
-    Lanes distance;            // m
-    Lanes3 normal;             // along the surface's normal, of any length and sign
-    LanesMask hit;             // of the active ones
+    Lanes distance; // m
+    Lanes3 normal;  // along the surface's normal, of any length and sign; up where not hit
+    LanesMask hit;  // of the active ones
     int32_t quad[BATCH_LANES]; // 0 where not hit
 } Hits;
 

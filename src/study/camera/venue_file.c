@@ -351,9 +351,13 @@ static FacetStatus find_material(int *out, const FacetVenue *venue, const JsonRe
 
 enum { NESTING_MAX = 4 }; // things within things
 
+// A few lines of rows within rows would otherwise ask for more than any machine holds.
+enum { PLACED_MAX = 100000, SURFACES_MAX = 1000000 };
+
 typedef struct Builder {
     FacetVenue *venue;
     const JsonRef *root;
+    int *placed; // shapes and things so far
 } Builder;
 
 static FacetStatus add_parts(const Builder *builder, const JsonRef *name_at, const Placement *place,
@@ -369,6 +373,10 @@ static FacetStatus add_shape_at(const Builder *builder, const JsonRef *at, const
                                 const Placement *place, int nesting)
 {
     const char *kind = json_key(size_at);
+    if (++*builder->placed > PLACED_MAX)
+        return json_wrong(at, "a venue of at most 100000 shapes and things");
+    if (builder->venue->mesh.quads > SURFACES_MAX)
+        return json_wrong(at, "a venue of at most 1000000 surfaces");
     if (strcmp(kind, "thing") == 0) return add_parts(builder, size_at, place, nesting);
     Mesh *mesh = &builder->venue->mesh;
     double size[3];
@@ -457,7 +465,7 @@ static FacetStatus add_parts(const Builder *builder, const JsonRef *name_at, con
                              int nesting)
 {
     char name[FACET_COURSE_NAME_MAX];
-    JsonRef things, parts, part;
+    JsonRef things, parts, part = {0};
     int count;
     TRY(json_string(name, sizeof name, name_at));
     TRY(member_object(&things, &count, builder->root, "things"));
@@ -473,10 +481,7 @@ static FacetStatus add_parts(const Builder *builder, const JsonRef *name_at, con
     }
     if (nesting == NESTING_MAX) return json_wrong(name_at, "things no more than 4 deep");
     TRY(member_array(&parts, &count, &things, name));
-    for (int i = 0; i < count; i++) {
-        TRY(json_element(&part, &parts, i));
-        TRY(add_shape(builder, &part, place, nesting + 1));
-    }
+    while (json_next(&part, &parts)) TRY(add_shape(builder, &part, place, nesting + 1));
     return status_ok();
 }
 
@@ -526,8 +531,9 @@ static FacetStatus scatter(const Builder *builder, const JsonRef *at)
         Placement place = {0};
         bool found = false;
         for (int k = 0; k < TRIES && !found; k++) {
-            FacetVec3 p =
-                vec3(rng_range(&rng, area[0], area[2]), rng_range(&rng, area[1], area[3]), 0.0);
+            // One draw a statement: the order of arguments is the compiler's.
+            double y = rng_range(&rng, area[1], area[3]), x = rng_range(&rng, area[0], area[2]);
+            FacetVec3 p = vec3(x, y, 0.0);
             place.at = p;
             found =
                 !(p.x > outside[0] && p.x < outside[2] && p.y > outside[1] && p.y < outside[3]) &&
@@ -536,6 +542,8 @@ static FacetStatus scatter(const Builder *builder, const JsonRef *at)
         place.yaw = rng_range(&rng, -FACET_PI, FACET_PI);
         place.scale = rng_range(&rng, scale[0], scale[1]);
         if (!found) return json_wrong(at, "an area with room beside the gates' approaches");
+        if (++*builder->placed > PLACED_MAX)
+            return json_wrong(at, "a venue of at most 100000 shapes and things");
         TRY(add_parts(builder, &thing, &place, 0));
     }
     return status_ok();
@@ -545,22 +553,17 @@ static FacetStatus scatter(const Builder *builder, const JsonRef *at)
 
 static FacetStatus build(FacetVenue *venue, const JsonRef *root)
 {
-    const Builder builder = {.venue = venue, .root = root};
+    int placed = 0, count, poles;
+    const Builder builder = {venue, root, &placed};
     const Placement here = {.scale = 1.0};
-    JsonRef list, at;
-    int count, poles;
+    JsonRef list, at = {0};
     TRY(find_material(&poles, venue, root, "poles"));
     TRY(member_array(&list, &count, root, "objects"));
-    for (int i = 0; i < count; i++) {
-        TRY(json_element(&at, &list, i));
-        TRY(add_shape(&builder, &at, &here, 0));
-    }
+    while (json_next(&at, &list)) TRY(add_shape(&builder, &at, &here, 0));
     if (json_has(root, "clutter")) {
         TRY(member_array(&list, &count, root, "clutter"));
-        for (int i = 0; i < count; i++) {
-            TRY(json_element(&at, &list, i));
-            TRY(scatter(&builder, &at));
-        }
+        at = (JsonRef){0};
+        while (json_next(&at, &list)) TRY(scatter(&builder, &at));
     }
     for (int i = 0; i < venue->gate_count; i++)
         TRY(full(mesh_add_gate(&venue->mesh, venue, i, poles), root));

@@ -34,9 +34,9 @@ FacetStatus certify_check_policy(const FacetPolicy *policy)
 FacetStatus certify_check_blind(const FacetPolicy *policy)
 {
     TRY(certify_check_policy(policy));
-    if (policy->encoder)
+    if (policy->observe)
         return status_fail(FACET_NOT_FOUND,
-                           "a policy that sees has no certificate without a frame");
+                           "a policy that takes observations has no certificate without them");
     return status_ok();
 }
 

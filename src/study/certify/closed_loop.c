@@ -9,6 +9,7 @@
 #include "math/geometry.h"
 #include "policy/normalizer.h"
 #include "quad/quad.h"
+#include "race/streams.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -208,13 +209,20 @@ static void fill_c(double *c, const Mark *mark)
         for (int j = 0; j < ACROSS; j++) c[i * N + j] = (i == j ? 1.0 : 0.0) - n[i] * n[j];
 }
 
-static void linearise(void *context, int k, int worker)
+static FacetStatus ask(const Loop *loop)
+{
+    return loop->options.progress ? progress_add(loop->options.progress, 0, NULL) : status_ok();
+}
+
+static FacetStatus linearise(void *context, int k, int worker)
 {
     (void)worker;
     Loop *loop = context;
+    TRY(ask(loop));
     bool a = fill_a(loop->a + (size_t)k * N * N, loop, k);
     bool b = fill_b(loop->b + (size_t)k * N * PLAN_SIZE, loop, k);
     loop->whole[k] = a && b;
+    return status_ok();
 }
 
 // The pushes of one flight's gusts: each step from the nominal's state, in the wind of its time.
@@ -263,7 +271,7 @@ static FacetStatus linearise_all(Loop *loop, FacetPool *pool)
     if (!loop->a || !loop->b || !loop->c || !loop->w || !loop->whole)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d linearised steps", loop->steps);
     TRY(change_plans(loop));
-    pool_for(pool, loop->steps, linearise, loop);
+    TRY(pool_try(pool, loop->steps, linearise, loop));
     pool_for(pool, loop->options.draws, push, loop);
     int whole = 0;
     while (whole < loop->steps && loop->whole[whole]) whole++;
@@ -351,14 +359,15 @@ static double farthest(double (*errors)[N], const Loop *loop, const FacetFlightS
     return most;
 }
 
-static void pair(void *context, int index, int worker)
+static FacetStatus pair(void *context, int index, int worker)
 {
     (void)worker;
     Loop *loop = context;
+    TRY(ask(loop));
     PairResult *out = &loop->results[index];
     double(*errors)[N] = calloc((size_t)loop->steps + 1, sizeof *errors);
     *out = (PairResult){.plan_shift = INFINITY, .gust_shift = INFINITY};
-    if (!errors) return;
+    if (!errors) return status_fail(FACET_NO_MEMORY, "out of memory for a rollout");
     if (index < loop->options.pairs) {
         FacetRng rng = rng_make(loop->options.seed, loop->stream + (1u << 30) + (uint64_t)index);
         if (loop->contraction.contracts) displaced(out, errors, loop, &rng);
@@ -376,6 +385,7 @@ static void pair(void *context, int index, int worker)
         out->gust_shift = farthest(errors, loop, &setup, &loop->plan);
     }
     free(errors);
+    return status_ok();
 }
 
 static FacetStatus fly_pairs(ClosedLoop *out, Loop *loop, FacetPool *pool)
@@ -383,7 +393,7 @@ static FacetStatus fly_pairs(ClosedLoop *out, Loop *loop, FacetPool *pool)
     int pairs = loop->options.pairs, count = pairs + loop->options.draws, factors = 0;
     loop->results = calloc((size_t)count + 1, sizeof *loop->results);
     if (!loop->results) return status_fail(FACET_NO_MEMORY, "out of memory for %d rollouts", count);
-    pool_for(pool, count, pair, loop);
+    TRY(pool_try(pool, count, pair, loop));
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
         const PairResult *result = &loop->results[i];
@@ -416,7 +426,7 @@ static double tube_gain(double push, double lambda)
 static FacetStatus measure(ClosedLoop *out, Loop *loop, const FacetRace *race, FacetCourseTask task)
 {
     FacetQuadState start;
-    TRY(task_start(&start, race, task));
+    TRY(task_start(&start, race, task, 1.0));
     TRY(facet_reference_from_chunk(&loop->plan, loop->chunk));
     TRY(fly_nominal(loop, start));
     if (loop->steps > 0) TRY(linearise_all(loop, race->pool));
@@ -464,7 +474,7 @@ FacetStatus closed_loop_measure(ClosedLoop *out, const FacetRace *race, FacetCou
     loop->chunk = chunk;
     loop->normalizer = normalizer;
     loop->options = *options;
-    loop->stream = task_stream(race, task);
+    loop->stream = race_task_stream(race, task);
     loop->substeps = (int)(CLOSED_LOOP_MARK / race->model.step + 0.5);
     FacetStatus status = measure(out, loop, race, task);
     contraction_free(&loop->contraction);

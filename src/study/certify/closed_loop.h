@@ -29,6 +29,7 @@
 #ifndef FACET_CERTIFY_CLOSED_LOOP_H
 #define FACET_CERTIFY_CLOSED_LOOP_H
 
+#include "base/progress.h"
 #include "certify/contraction.h"
 #include "certify/task_flight.h"
 #include "policy/normalizer.h"
@@ -42,6 +43,7 @@ typedef struct ClosedLoopOptions {
     int pairs;     // rollouts from displaced states, and of changed plans
     double change; // normalised length of the plans' changes
     uint64_t seed;
+    Progress *progress; // asked often whether to stop; NULL for nobody
 } ClosedLoopOptions;
 
 // Steps of 2 s, 20 draws of gusts of 0.5 m/s, 40 pairs, changes of 0.05, seed 0.
@@ -67,7 +69,7 @@ typedef struct ClosedLoop {
 } ClosedLoop;
 
 // Measures along the flight of a plan. A flight that ends early is measured as far as it goes;
-// fails when that is less than 12 marks.
+// fails when that is less than 12 marks, when memory ends and after a stop.
 FacetStatus closed_loop_measure(ClosedLoop *out, const FacetRace *race, FacetCourseTask task,
                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
                                 const Normalizer *normalizer, const ClosedLoopOptions *options);

@@ -1,82 +1,32 @@
 // The gate-wise certificate (see certify/crossing.h).
 #include "certify/crossing.h"
 
-#include "base/pool.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "flight/many.h"
 #include "linalg/gemm.h"
 #include "math/geometry.h"
 #include "policy/normalizer.h"
+#include "race/streams.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 // ---- Crossings ----------------------------------------------------------------------------------
 
-static Crossing crossing_of(const FacetCourseGate *gate, FacetVec3 before, FacetVec3 after,
-                            double time)
-{
-    double d0 = vec3_dot(gate->normal, vec3_sub(before, gate->center));
-    double d1 = vec3_dot(gate->normal, vec3_sub(after, gate->center));
-    FacetVec3 offset = vec3_sub(vec3_lerp(before, after, d0 / (d0 - d1)), gate->center);
-    FacetVec3 left = vec3_unit(vec3_cross(vec3(0.0, 0.0, 1.0), gate->normal), vec3(1.0, 0.0, 0.0));
-    FacetVec3 up = vec3_cross(gate->normal, left);
-    Crossing crossing = {.crossed = true, .time = time};
-    crossing.at[0] = vec3_dot(offset, left);
-    crossing.at[1] = vec3_dot(offset, up);
-    crossing.miss = vec3_norm(offset);
-    return crossing;
-}
-
-static void fly_crossings(Crossings *out, const FacetFlightSetup *setup, FacetQuadState start,
-                          const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS])
-{
-    *out = (Crossings){.gates = setup->track->gate_count};
-    FacetReference plan;
-    if (!facet_reference_from_chunk(&plan, chunk).ok) return;
-    FacetFlightRun run;
-    facet_flight_begin(&run, setup, &plan, start);
-    bool flying = true;
-    while (flying) {
-        FacetVec3 before = run.state.pos_world;
-        int open = run.referee.next;
-        flying = facet_flight_step(&run);
-        int settled = run.referee.next - 1;
-        if (run.referee.next > open)
-            out->gate[settled] = crossing_of(&setup->track->gates[settled], before,
-                                             run.state.pos_world, run.referee.gates[settled].time);
-    }
-}
-
-FacetStatus crossings_fly(Crossings *out, const FacetRace *race, FacetCourseTask task,
-                          const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS])
-{
-    FacetFlightSetup setup = facet_race_setup(race, task);
-    FacetQuadState start;
-    TRY(task_start(&start, race, task));
-    fly_crossings(out, &setup, start, chunk);
-    return status_ok();
-}
-
-// ---- Many flights of changed plans --------------------------------------------------------------
-
-// One flight an index, of the nominal plan changed by changes[index] and in its own gusts.
+// One flight an index, of the plan changed by changes[index] or in its own gusts.
 typedef struct Flights {
-    Crossings *crossings; // [count]
-    FacetFlightSetup setup;
-    FacetQuadState start;
-    const FacetKeypoint *chunk;
+    PacedPlan plan;
     const Normalizer *normalizer;
     const double *changes; // [count][128], normalised; NULL for none
     double step;           // when not 0: of differences, in place of changes
 } Flights;
 
-static void fly_one(void *context, int index, int worker)
+static void make_flight(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetQuadState *start,
+                        FacetGusts *gusts, const void *context, int index)
 {
-    (void)worker;
-    Flights *work = context;
-    FacetFlightSetup setup = work->setup;
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    (void)start;
+    const Flights *work = context;
     double change[PLAN_SIZE] = {0.0};
     const double *changed = change;
     if (work->changes)
@@ -84,20 +34,60 @@ static void fly_one(void *context, int index, int worker)
     else if (work->step != 0.0) // four a coordinate: plus and minus a step, and half of it
         change[index / 4] = (index % 2 ? -1.0 : 1.0) * (index % 4 < 2 ? 1.0 : 0.5) * work->step;
     else
-        setup.gusts.stream += (uint64_t)index;
-    plan_change(chunk, work->chunk, work->normalizer, changed);
-    fly_crossings(&work->crossings[index], &setup, work->start, chunk);
+        gusts->stream += (uint64_t)index;
+    plan_change(chunk, work->plan.chunk, work->normalizer, changed);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].speed *= work->plan.pace;
 }
 
-static FacetStatus fly_changed(Flights *work, const FacetRace *race, FacetCourseTask task,
-                               int count)
+static void note_crossings(Crossings *out, const FacetFlight *flight)
 {
-    TRY(task_start(&work->start, race, task));
-    work->crossings = calloc((size_t)count + 1, sizeof *work->crossings);
-    if (!work->crossings)
-        return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
-    pool_for(race->pool, count, fly_one, work);
-    return status_ok();
+    *out = (Crossings){.gates = flight->gate_count};
+    for (int g = 0; g < out->gates; g++) {
+        const FacetPassage *passage = &flight->gates[g];
+        if (!passage->crossed) continue;
+        out->gate[g] = (Crossing){.crossed = true,
+                                  .at = {passage->at[0], passage->at[1]},
+                                  .miss = hypot(passage->at[0], passage->at[1]),
+                                  .time = passage->time};
+    }
+}
+
+static FacetStatus fly_all(Crossings *crossings, const Flights *work, const FacetRace *race,
+                           FacetCourseTask task, FacetGusts gusts, int count)
+{
+    FacetFlightSetup setup = facet_race_setup(race, task);
+    FacetQuadState start;
+    TRY(task_start(&start, race, task, work->plan.pace));
+    setup.gusts = gusts;
+    FacetFlight *flights = calloc((size_t)count + 1, sizeof *flights);
+    if (!flights) return status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
+    FacetStatus status = many_fly(flights, count, &setup, start, make_flight, work, race->pool);
+    for (int i = 0; i < count && status.ok; i++) note_crossings(&crossings[i], &flights[i]);
+    free(flights);
+    return status;
+}
+
+FacetStatus crossings_fly(Crossings *out, const FacetRace *race, FacetCourseTask task,
+                          PacedPlan plan)
+{
+    const Flights work = {.plan = plan};
+    return fly_all(out, &work, race, task, (FacetGusts){0}, 1);
+}
+
+FacetStatus crossings_fly_changed(Crossings *out, const FacetRace *race, FacetCourseTask task,
+                                  PacedPlan plan, const Normalizer *normalizer,
+                                  const double *changes, int count)
+{
+    const Flights work = {.plan = plan, .normalizer = normalizer, .changes = changes};
+    return fly_all(out, &work, race, task, (FacetGusts){0}, count);
+}
+
+// Memory for many crossings, which the caller frees.
+static FacetStatus make_crossings(Crossings **out, int count)
+{
+    *out = calloc((size_t)count + 1, sizeof **out);
+    return *out ? status_ok()
+                : status_fail(FACET_NO_MEMORY, "out of memory for %d crossings", count);
 }
 
 // ---- Sensitivity --------------------------------------------------------------------------------
@@ -146,26 +136,24 @@ static void slope_of(CrossingSlope *gate, const Crossings *crossings, int index,
 }
 
 FacetStatus crossing_sensitivity(CrossingSensitivity *out, const FacetRace *race,
-                                 FacetCourseTask task,
-                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
-                                 const Normalizer *normalizer, double step)
+                                 FacetCourseTask task, PacedPlan plan, const Normalizer *normalizer,
+                                 double step)
 {
     assert(normalizer->dim == FACET_CHUNK_CHANNELS && step > 0.0);
-    Crossings nominal;
-    TRY(crossings_fly(&nominal, race, task, chunk));
-    Flights work = {.setup = facet_race_setup(race, task),
-                    .chunk = chunk,
-                    .normalizer = normalizer,
-                    .step = step};
-    TRY(fly_changed(&work, race, task, 4 * PLAN_SIZE));
-    *out = (CrossingSensitivity){
-        .gates = nominal.gates, .half_width = work.setup.half_width, .step = step};
-    for (int i = 0; i < out->gates; i++) {
+    Crossings nominal, *crossings;
+    TRY(crossings_fly(&nominal, race, task, plan));
+    TRY(make_crossings(&crossings, 4 * PLAN_SIZE));
+    const Flights work = {.plan = plan, .normalizer = normalizer, .step = step};
+    FacetStatus status = fly_all(crossings, &work, race, task, (FacetGusts){0}, 4 * PLAN_SIZE);
+    *out = (CrossingSensitivity){.gates = nominal.gates,
+                                 .half_width = facet_race_setup(race, task).half_width,
+                                 .step = step};
+    for (int i = 0; i < out->gates && status.ok; i++) {
         out->gate[i].nominal = nominal.gate[i];
-        slope_of(&out->gate[i], work.crossings, i, step);
+        slope_of(&out->gate[i], crossings, i, step);
     }
-    free(work.crossings);
-    return status_ok();
+    free(crossings);
+    return status;
 }
 
 bool crossing_has_slope(const CrossingSlope *gate)
@@ -266,27 +254,27 @@ bool crossing_certified(const CrossingSensitivity *sensitivity, int gate, double
 // ---- Disturbance and checks ---------------------------------------------------------------------
 
 FacetStatus crossing_disturbance(double *shift, const FacetRace *race, FacetCourseTask task,
-                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], double gusts,
-                                 int rollouts, uint64_t seed)
+                                 PacedPlan plan, double gusts, int rollouts, uint64_t seed)
 {
-    Crossings nominal;
-    TRY(crossings_fly(&nominal, race, task, chunk));
-    Flights work = {.setup = facet_race_setup(race, task), .chunk = chunk};
-    work.setup.gusts =
-        (FacetGusts){.speed = gusts, .time = 1.0, .seed = seed, .stream = task_stream(race, task)};
-    TRY(fly_changed(&work, race, task, rollouts));
-    for (int g = 0; g < nominal.gates; g++) {
+    Crossings nominal, *crossings;
+    TRY(crossings_fly(&nominal, race, task, plan));
+    TRY(make_crossings(&crossings, rollouts));
+    const Flights work = {.plan = plan};
+    const FacetGusts wind = {
+        .speed = gusts, .time = 1.0, .seed = seed, .stream = race_task_stream(race, task)};
+    FacetStatus status = fly_all(crossings, &work, race, task, wind, rollouts);
+    for (int g = 0; g < nominal.gates && status.ok; g++) {
         shift[g] = nominal.gate[g].crossed ? 0.0 : (double)INFINITY;
         for (int r = 0; r < rollouts; r++) {
-            const Crossing *flown = &work.crossings[r].gate[g], *base = &nominal.gate[g];
+            const Crossing *flown = &crossings[r].gate[g], *base = &nominal.gate[g];
             double moved = flown->crossed
                                ? hypot(flown->at[0] - base->at[0], flown->at[1] - base->at[1])
                                : (double)INFINITY;
             shift[g] = fmax(shift[g], moved);
         }
     }
-    free(work.crossings);
-    return status_ok();
+    free(crossings);
+    return status;
 }
 
 static void compare(CrossingCheck *out, double squares[2], const CrossingSensitivity *sensitivity,
@@ -318,27 +306,25 @@ static void compare(CrossingCheck *out, double squares[2], const CrossingSensiti
 }
 
 FacetStatus crossing_check(CrossingCheck *out, const CrossingSensitivity *sensitivity,
-                           const FacetRace *race, FacetCourseTask task,
-                           const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                           const FacetRace *race, FacetCourseTask task, PacedPlan plan,
                            const Normalizer *normalizer, const double *changes, int count)
 {
     assert(normalizer->dim == FACET_CHUNK_CHANNELS);
-    Flights work = {.setup = facet_race_setup(race, task),
-                    .chunk = chunk,
-                    .normalizer = normalizer,
-                    .changes = changes};
-    TRY(fly_changed(&work, race, task, count));
+    Crossings *crossings;
+    TRY(make_crossings(&crossings, count));
+    FacetStatus status =
+        crossings_fly_changed(crossings, race, task, plan, normalizer, changes, count);
     *out = (CrossingCheck){0};
     double squares[2] = {0.0, 0.0};
-    for (int r = 0; r < count; r++)
-        compare(out, squares, sensitivity, &work.crossings[r], changes + (size_t)r * PLAN_SIZE);
-    free(work.crossings);
+    for (int r = 0; r < count && status.ok; r++)
+        compare(out, squares, sensitivity, &crossings[r], changes + (size_t)r * PLAN_SIZE);
+    free(crossings);
     if (out->compared > 0) {
         out->shift_mean /= out->compared;
         out->gap_mean /= out->compared;
     }
     out->relative = squares[1] > 0.0 ? sqrt(squares[0] / squares[1]) : 0.0;
-    return status_ok();
+    return status;
 }
 
 void crossing_random_changes(double *changes, double length, int count, uint64_t seed)

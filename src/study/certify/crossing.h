@@ -47,17 +47,28 @@ typedef struct Crossings {
     Crossing gate[FACET_TRACK_GATES_MAX];
 } Crossings;
 
-// Flies a plan as facet_race_fly does, from the track's start at the reference speed, and notes
-// where it crosses. A plan that nothing can fly crosses nothing.
+// A plan and the pace that it is flown at: all its speeds, and that of the start, times the pace.
+typedef struct PacedPlan {
+    const FacetKeypoint *chunk; // [32]
+    double pace;
+} PacedPlan;
+
+// Flies a plan as facet_race_fly does, from the track's start, and notes where it crosses. A plan
+// that nothing can fly crosses nothing. Flights are eight at a time, in single precision.
 FacetStatus crossings_fly(Crossings *out, const FacetRace *race, FacetCourseTask task,
-                          const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS]);
+                          PacedPlan plan);
+
+// The same of the plan changed by each of changes [count][128], in the normalizer's units.
+FacetStatus crossings_fly_changed(Crossings *out, const FacetRace *race, FacetCourseTask task,
+                                  PacedPlan plan, const Normalizer *normalizer,
+                                  const double *changes, int count);
 
 // ---- Sensitivity --------------------------------------------------------------------------------
 
 typedef struct CrossingSlope {
     Crossing nominal;
     int lost; // perturbed flights, out of 4 x 128, that did not cross: with any, there is no slope
-    double slope[2][PLAN_SIZE]; // S_g, m a normalised unit, [keypoint][x, y, z, speed]
+    double slope[2][PLAN_SIZE]; // S_g, m a normalised unit of the plan at its own pace
     double norm;                // ||S_g||_2
     double gap;                 // ||S at the step - S at half the step||_2 / ||S_g||_2
 } CrossingSlope;
@@ -73,9 +84,8 @@ typedef struct CrossingSensitivity {
 // policy's, of four channels; `step` as CROSSING_STEP. A gate that the nominal flight does not
 // cross is data: it has crossed = false and no slope.
 FacetStatus crossing_sensitivity(CrossingSensitivity *out, const FacetRace *race,
-                                 FacetCourseTask task,
-                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
-                                 const Normalizer *normalizer, double step);
+                                 FacetCourseTask task, PacedPlan plan, const Normalizer *normalizer,
+                                 double step);
 
 // Whether a gate has a slope.
 bool crossing_has_slope(const CrossingSlope *gate);
@@ -117,8 +127,7 @@ bool crossing_certified(const CrossingSensitivity *sensitivity, int gate, double
 // The largest shift (m) of each gate's crossing over flights in gusts of this strength (m/s), an
 // empirical maximum over `rollouts`; infinite when one of them does not cross, 0 in still air.
 FacetStatus crossing_disturbance(double *shift, const FacetRace *race, FacetCourseTask task,
-                                 const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], double gusts,
-                                 int rollouts, uint64_t seed);
+                                 PacedPlan plan, double gusts, int rollouts, uint64_t seed);
 
 // How the linear prediction compares with flights of changed plans, over all changes and all gates
 // that have a slope.
@@ -135,8 +144,7 @@ typedef struct CrossingCheck {
 
 // `changes` [count][128], normalised: for instance the joint plan less the composed one.
 FacetStatus crossing_check(CrossingCheck *out, const CrossingSensitivity *sensitivity,
-                           const FacetRace *race, FacetCourseTask task,
-                           const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                           const FacetRace *race, FacetCourseTask task, PacedPlan plan,
                            const Normalizer *normalizer, const double *changes, int count);
 
 // Random changes of a given length (normalised), in directions uniform over the sphere.

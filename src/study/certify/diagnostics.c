@@ -5,6 +5,7 @@
 // eps - eps' = second (p - p'). A sample takes 2 K + 3 rows of one batch: the null branch, each
 // factor alone and all together for z, and the same without the null branch for z', which differs
 // from z in every factor that can.
+#include "certify/diagnostics.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "certify/path.h"
@@ -12,6 +13,7 @@
 #include "nn/layers.h"
 #include "policy/parts.h"
 
+#include <assert.h>
 #include <facet_study/certify.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,8 @@ enum { BATCH = 8 }; // samples that go through the network together
 typedef struct Diagnosis {
     const FacetPolicy *policy;
     const FacetFactorTask *tasks;
-    const double *clean; // [tasks][size], normalised
+    const double *clean;   // [tasks][size], normalised
+    const float *contexts; // [tasks][context], of a policy that takes observations
     int task_count, samples;
     uint64_t seed;
     int factors, size, rows; // rows a sample
@@ -29,9 +32,12 @@ typedef struct Diagnosis {
     float *memory;
     float *x, *p, *t;  // [BATCH rows][size], and [BATCH rows]
     float *composed;   // [size]
+    float *noise;      // [BATCH][size]
+    float *context;    // [BATCH rows][context]
     int *z;            // [BATCH rows][factors]
     double *joint;     // [samples], L_joint
     double *eps_d;     // [samples]
+    double *error[2];  // [samples], mean squares of the joint and of the composed noise's error
     double *lipschitz; // [factors][samples]
     double *channel;   // [samples][D], of the decomposition error
     double *sorted;    // [samples]
@@ -59,10 +65,17 @@ static void fill_sample(Diagnosis *d, int sample, int slot)
     int task = (int)(rng_uniform(&rng) * d->task_count), first = slot * d->rows;
     const double *clean = d->clean + (size_t)task * d->size;
     double alpha_bar = d->policy->schedule.alpha_bar[time_of(d, sample)];
-    float *x = d->x + (size_t)first * d->size;
-    for (int i = 0; i < d->size; i++)
-        x[i] = (float)(sqrt(alpha_bar) * clean[i] + sqrt(1.0 - alpha_bar) * rng_normal(&rng));
+    float *x = d->x + (size_t)first * d->size, *noise = d->noise + (size_t)slot * d->size;
+    size_t width = (size_t)d->policy->net->config.context;
+    for (int i = 0; i < d->size; i++) {
+        double epsilon = rng_normal(&rng);
+        x[i] = (float)(sqrt(alpha_bar) * clean[i] + sqrt(1.0 - alpha_bar) * epsilon);
+        noise[i] = (float)epsilon;
+    }
     for (int r = 0; r < d->rows; r++) {
+        if (width)
+            memcpy(d->context + (size_t)(first + r) * width, d->contexts + (size_t)task * width,
+                   width * sizeof *d->context);
         if (r > 0) memcpy(x + (size_t)r * d->size, x, (size_t)d->size * sizeof *x);
         d->t[first + r] = (float)time_of(d, sample);
         for (int f = 0; f < d->factors; f++) d->z[(first + r) * d->factors + f] = EMBEDDING_NULL;
@@ -87,6 +100,20 @@ static double distance(const float *a, const float *b, int size)
     return sqrt(sum);
 }
 
+// The mean square of what a prediction says of the noise beside the noise.
+static double noise_error(const Diagnosis *d, const float *p, const float *x, int slot,
+                          double alpha_bar)
+{
+    Mix mix = prediction_to_epsilon(d->policy->prediction, alpha_bar);
+    const float *noise = d->noise + (size_t)slot * d->size;
+    double sum = 0.0;
+    for (int i = 0; i < d->size; i++) {
+        double gap = mix.first * (double)x[i] + mix.second * (double)p[i] - (double)noise[i];
+        sum += gap * gap;
+    }
+    return sum / d->size;
+}
+
 static void measure_sample(Diagnosis *d, int sample, int slot)
 {
     int size = d->size, joint = d->factors + 1, dim = d->policy->net->config.dim, changed = 0;
@@ -94,7 +121,10 @@ static void measure_sample(Diagnosis *d, int sample, int slot)
     const int *z = d->z + (size_t)slot * d->rows * d->factors;
     double alpha_bar = d->policy->schedule.alpha_bar[time_of(d, sample)];
     double scale = fabs(prediction_to_epsilon(d->policy->prediction, alpha_bar).second);
+    const float *x = d->x + (size_t)slot * d->rows * size;
     compose_scores(d->composed, p, NULL, d->factors, 1, size);
+    d->error[0][sample] = noise_error(d, p + (size_t)joint * size, x, slot, alpha_bar);
+    d->error[1][sample] = noise_error(d, d->composed, x, slot, alpha_bar);
     double *channel = d->channel + (size_t)sample * dim, sum = 0.0;
     for (int c = 0; c < dim; c++) {
         double square = 0.0;
@@ -151,10 +181,14 @@ static FacetCertifyLevel level(const Diagnosis *d, int band)
             double norm = d->channel[(size_t)s * dim + c];
             out.channel[c] += norm * norm;
         }
+        out.joint_error += d->error[0][s];
+        out.composed_error += d->error[1][s];
         d->sorted[out.count++] = d->eps_d[s];
     }
     if (out.count == 0) return out;
     for (int c = 0; c < dim; c++) out.channel[c] = sqrt(out.channel[c] / out.count);
+    out.joint_error = sqrt(out.joint_error / out.count);
+    out.composed_error = sqrt(out.composed_error / out.count);
     FacetCertifySpread all = spread_of(d->sorted, out.count);
     out.mean = all.mean;
     out.p95 = all.p95;
@@ -180,22 +214,27 @@ static FacetStatus allocate(Diagnosis *d, const double *actions, int threads)
     const ScoreNetConfig *net = &d->policy->net->config;
     size_t rows = (size_t)BATCH * d->rows, size = (size_t)d->size, samples = (size_t)d->samples;
     size_t clean = (size_t)d->task_count * size;
-    d->memory = calloc(rows * (2 * size + 1) + size, sizeof *d->memory);
+    size_t context = (size_t)net->context;
+    d->memory = calloc(rows * (2 * size + 1 + context) + (1 + BATCH) * size, sizeof *d->memory);
     d->z = calloc(rows * (size_t)d->factors, sizeof *d->z);
-    d->doubles = calloc(clean + samples * (size_t)(3 + d->factors + net->dim), sizeof *d->doubles);
+    d->doubles = calloc(clean + samples * (size_t)(5 + d->factors + net->dim), sizeof *d->doubles);
     if (!d->memory || !d->z || !d->doubles)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d samples", d->samples);
     d->x = d->memory;
     d->p = d->x + rows * size;
     d->t = d->p + rows * size;
     d->composed = d->t + rows;
+    d->noise = d->composed + size;
+    d->context = d->noise + BATCH * size;
     normalizer_apply(d->doubles, d->policy->normalizer, actions,
                      (size_t)d->task_count * (size_t)net->horizon);
     d->clean = d->doubles;
     d->joint = d->doubles + clean;
     d->eps_d = d->joint + samples;
     d->sorted = d->eps_d + samples;
-    d->lipschitz = d->sorted + samples;
+    d->error[0] = d->sorted + samples;
+    d->error[1] = d->error[0] + samples;
+    d->lipschitz = d->error[1] + samples;
     d->channel = d->lipschitz + (size_t)d->factors * samples;
     return score_work_create(&d->work, d->policy->net, (int)rows, threads);
 }
@@ -206,20 +245,22 @@ static FacetStatus diagnose(Diagnosis *d, FacetPool *pool, Progress *progress)
     for (int first = 0; first < d->samples; first += BATCH) {
         int count = d->samples - first < BATCH ? d->samples - first : BATCH;
         for (int i = 0; i < count; i++) fill_sample(d, first + i, i);
-        score_forward(d->p, d->work, d->x, d->t, d->z, NULL, count * d->rows, pool);
+        score_forward(d->p, d->work, d->x, d->t, d->z, d->contexts ? d->context : NULL,
+                      count * d->rows, pool);
         for (int i = 0; i < count; i++) measure_sample(d, first + i, i);
         TRY(progress_add(progress, count, NULL));
     }
     return status_ok();
 }
 
-FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
-                                      const FacetPolicy *policy, const FacetFactorTask *tasks,
-                                      const double *actions, int task_count, int samples,
-                                      uint64_t seed, FacetPool *pool, const FacetProgress *progress)
+FacetStatus certify_diagnose(FacetCertifyDiagnostics *diagnostics, const FacetPolicy *policy,
+                             const FacetFactorTask *tasks, const double *actions,
+                             const float *contexts, int task_count, int samples, uint64_t seed,
+                             FacetPool *pool, const FacetProgress *progress)
 {
     const ScoreNetConfig *net = &policy->net->config;
-    TRY(certify_check_blind(policy));
+    TRY(certify_check_policy(policy));
+    assert((contexts != NULL) == (net->context > 0));
     if (net->dim > FACET_CERTIFY_CHANNELS_MAX)
         return status_fail(FACET_BAD_ARGUMENT, "expected a policy of at most %d channels, found %d",
                            FACET_CERTIFY_CHANNELS_MAX, net->dim);
@@ -230,6 +271,7 @@ FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
     for (int i = 0; i < task_count; i++) TRY(policy_check_task(policy, tasks[i]));
     Diagnosis d = {.policy = policy,
                    .tasks = tasks,
+                   .contexts = contexts,
                    .task_count = task_count,
                    .samples = samples,
                    .seed = seed,
@@ -249,4 +291,14 @@ FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
     free(d.z);
     free(d.doubles);
     return status;
+}
+
+FacetStatus facet_certify_diagnostics(FacetCertifyDiagnostics *diagnostics,
+                                      const FacetPolicy *policy, const FacetFactorTask *tasks,
+                                      const double *actions, int task_count, int samples,
+                                      uint64_t seed, FacetPool *pool, const FacetProgress *progress)
+{
+    TRY(certify_check_blind(policy));
+    return certify_diagnose(diagnostics, policy, tasks, actions, NULL, task_count, samples, seed,
+                            pool, progress);
 }

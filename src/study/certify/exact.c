@@ -1,5 +1,5 @@
 // The exact interaction and the exact composed score of a race study (see certify/exact.h).
-#include "certify/exact.h"
+#include "certify/exact_parts.h"
 
 #include "base/progress.h"
 #include "policy/parts.h"
@@ -8,17 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS };
+enum { SIZE = EXACT_SIZE };
 
 // ---- Tasks of the course and of the policy ------------------------------------------------------
 
-typedef struct Exact {
-    const FacetRace *race;
-    const FacetPolicy *policy;
-    SamplerPlan network, scores; // the same steps, as the network predicts and with x0
-} Exact;
-
-static FacetStatus begin(Exact *e, const FacetRace *race, const FacetPolicy *policy, int steps)
+FacetStatus exact_begin(Exact *e, const FacetRace *race, const FacetPolicy *policy, int steps)
 {
     *e = (Exact){.race = race, .policy = policy};
     if (policy->networks != 1 || policy->net->config.factors == 0)
@@ -58,9 +52,8 @@ static FacetStatus expert_actions(double actions[SIZE], const FacetRace *race, F
     return status_ok();
 }
 
-// The mixture of these tasks, all with the same weight. Its factors are the course's.
-static FacetStatus make_mixture(Mixture **mixture, const Exact *e, const FacetCourseTask *tasks,
-                                int count)
+FacetStatus exact_mixture(Mixture **mixture, const Exact *e, const FacetCourseTask *tasks,
+                          int count)
 {
     double *centres = calloc((size_t)count * SIZE + 1, sizeof *centres);
     FacetFactorTask *factors = calloc((size_t)count + 1, sizeof *factors);
@@ -121,11 +114,8 @@ static void noise_of(double x[SIZE], const FacetPolicy *policy, uint64_t seed, i
     for (int i = 0; i < SIZE; i++) x[i] = (double)noise[i];
 }
 
-// states [steps][3 count][SIZE]: for every task the network's path, the exact joint one and the
-// exact composed one.
-static FacetStatus gather_states(double *states, const Exact *e, const Mixture *mixture,
-                                 const FacetCourseTask *tasks, int count, uint64_t seed,
-                                 Progress *progress)
+FacetStatus exact_states(double *states, const Exact *e, const Mixture *mixture,
+                         const FacetCourseTask *tasks, int count, uint64_t seed, Progress *progress)
 {
     int steps = e->network.config.steps;
     size_t room = (size_t)(steps + 1) * SIZE;
@@ -213,10 +203,9 @@ static FacetStatus measure_product(ExactProduct *product, const Exact *e, uint64
     int *index = calloc(3 * (size_t)count, sizeof *index);
     Mixture *mixture = NULL;
     FacetStatus status =
-        states && index ? make_mixture(&mixture, e, product->tasks, count)
+        states && index ? exact_mixture(&mixture, e, product->tasks, count)
                         : status_fail(FACET_NO_MEMORY, "out of memory for %d paths", 3 * count);
-    if (status.ok)
-        status = gather_states(states, e, mixture, product->tasks, count, seed, progress);
+    if (status.ok) status = exact_states(states, e, mixture, product->tasks, count, seed, progress);
     if (status.ok) {
         for (int k = 0; k < steps; k++) alpha_bar[k] = e->network.step[k].alpha_bar;
         for (int i = 0; i < 3 * count; i++) index[i] = i % count;
@@ -238,7 +227,7 @@ FacetStatus exact_products(ExactProducts *out, const FacetRace *race, const Face
     if (!e) return status_fail(FACET_NO_MEMORY, "out of memory for the exact scores");
     Progress products;
     progress_begin(&products, progress, "interaction", product_count(race));
-    FacetStatus status = begin(e, race, policy, steps);
+    FacetStatus status = exact_begin(e, race, policy, steps);
     for (int first = 0; first < race->course->opening_count && status.ok; first++) {
         if (product_tracks(race, first) == 0 || out->count == EXACT_PRODUCTS_MAX) continue;
         ExactProduct *product = &out->product[out->count++];
@@ -334,9 +323,8 @@ static FacetStatus plan_exactly(ExactPlan *plan, const Exact *e, const Mixture *
     return status_ok();
 }
 
-// Fills `tasks` with the feasible ones and `trained` with those the policy was trained on.
-static FacetStatus split_tasks(FacetCourseTask *tasks, int *count, FacetCourseTask *trained,
-                               int *trained_count, const Exact *e)
+FacetStatus exact_split(FacetCourseTask *tasks, int *count, FacetCourseTask *trained,
+                        int *trained_count, const Exact *e)
 {
     *count = facet_race_feasible_tasks(tasks, e->race);
     *trained_count = 0;
@@ -369,10 +357,10 @@ FacetStatus exact_plans(ExactPlan *plans, int *count, const FacetRace *race,
     Mixture *training = NULL;
     int trained_count = 0, taken = 0;
     FacetStatus status = e && tasks && trained
-                             ? begin(e, race, policy, steps)
+                             ? exact_begin(e, race, policy, steps)
                              : status_fail(FACET_NO_MEMORY, "out of memory for the exact scores");
-    if (status.ok) status = split_tasks(tasks, count, trained, &trained_count, e);
-    if (status.ok) status = make_mixture(&training, e, trained, trained_count);
+    if (status.ok) status = exact_split(tasks, count, trained, &trained_count, e);
+    if (status.ok) status = exact_mixture(&training, e, trained, trained_count);
     if (status.ok) {
         taken = e->network.config.steps;
         paths = calloc((size_t)(taken + 1) * (size_t)*count * SIZE, sizeof *paths);

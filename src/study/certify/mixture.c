@@ -191,8 +191,9 @@ FacetStatus mixture_sample(double *x, double *path, const Mixture *m, const Samp
 {
     assert(plan->config.prediction == PREDICT_X0);
     size_t size = (size_t)m->size;
-    double *x0 = calloc(2 * size, sizeof *x0), *before = x0 + size;
+    double *x0 = calloc(2 * size, sizeof *x0);
     if (!x0) return status_fail(FACET_NO_MEMORY, "out of memory for a sample");
+    double *before = x0 + size;
     FacetStatus status = status_ok();
     for (int k = 0; k < plan->config.steps && status.ok; k++) {
         if (path) memcpy(path + (size_t)k * size, x, size * sizeof *x);

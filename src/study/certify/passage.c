@@ -5,8 +5,9 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "math/geometry.h"
 #include "math/statistics.h"
+#include "race/spread_start.h"
+#include "race/streams.h"
 
 #include <stdlib.h>
 
@@ -47,39 +48,18 @@ typedef struct PassageWork {
     Progress *progress;
 } PassageWork;
 
-// Starts like a demonstration: off the track's start, along the expert's path from there, and no
-// faster than the reference.
-static FacetStatus draw_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task,
-                              const PassageOptions *options, FacetRng *rng)
-{
-    const FacetTrack *track = &race->course->tracks[task.track];
-    double speed = facet_race_reference_speed(race, task);
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-    FacetReference expert;
-    double x = rng_normal(rng), y = rng_normal(rng), z = rng_normal(rng);
-    FacetVec3 origin = vec3_axpy(track->points[0], options->start_spread, vec3(x, y, z));
-    origin.z = fmax(origin.z, race->course->arena.min.z + 0.25);
-    TRY(facet_expert_chunk(chunk, track, origin, speed));
-    TRY(facet_reference_from_chunk(&expert, chunk));
-    speed *= rng_range(rng, options->speed_least, 1.0);
-    *start = facet_flight_start(&race->model, &expert, speed);
-    return status_ok();
-}
-
 static FacetStatus fly_rollout(FacetFlight *flight, const PassageWork *work, FacetCourseTask task,
                                int sample)
 {
     const FacetRace *race = work->race;
     const PassageOptions *options = work->options;
-    uint64_t number =
-        (uint64_t)task.track * (uint64_t)race->speeds.openings + (uint64_t)task.opening;
-    uint64_t stream = 2 * ((number << 32) + (uint64_t)sample); // the next one is the gusts'
+    uint64_t stream = race_passage_stream(race, task, sample); // the next one is the gusts'
     FacetRng rng = rng_make(options->seed, stream);
     FacetFlightSetup setup = facet_race_setup(race, task);
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
     FacetReference plan;
     FacetQuadState start;
-    TRY(draw_start(&start, race, task, options, &rng));
+    TRY(spread_start(&start, race, task, options->start_spread, options->speed_least, &rng));
     TRY(work->planner->plan(chunk, race, task, passage_plan_seed(options, sample),
                             work->planner->context));
     setup.gusts = (FacetGusts){options->gust_speed, 1.0, options->seed, stream + 1};

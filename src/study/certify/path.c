@@ -67,7 +67,7 @@ static FacetStatus create_sight(PathTracer *r)
     const FacetPolicy *policy = r->policy;
     r->context = calloc((size_t)CHAINS * (size_t)policy->net->config.context, sizeof *r->context);
     if (!r->context) return status_fail(FACET_NO_MEMORY, "out of memory for a frame");
-    return sight_create(&r->sight, policy->encoder, policy->encoder_params, 1,
+    return sight_create(&r->sight, policy->encoder, policy->encoder_params[0], 1,
                         facet_pool_threads(r->pool), r->pool);
 }
 
@@ -187,7 +187,7 @@ static void measure_mismatch(PathTracer *r, int k)
     r->path.step[k].mismatch = sqrt(sum);
 }
 
-static FacetStatus trace_step(PathTracer *r, int k, const int *z)
+static FacetStatus trace_step(PathTracer *r, int k, const int *z, Progress *progress)
 {
     const SamplerStep *s = &r->plan.step[k];
     int n = r->path.size, factors = r->policy->net->config.factors;
@@ -197,7 +197,7 @@ static FacetStatus trace_step(PathTracer *r, int k, const int *z)
                     r->pool);
     sampler_predict(r->composed, r->sampler, r->x, s->t, COMPOSE_FACTORS, NULL, z, r->context, 1,
                     r->pool);
-    score_jacobian(r->branches, r->jacobian, sampler_work(r->sampler), r->pool);
+    TRY(score_jacobian(r->branches, r->jacobian, sampler_work(r->sampler), r->pool, progress));
     compose_jacobians(r->slope, r->branches, factors, (size_t)n * n);
 
     double signal = sqrt(s->alpha_bar_next / s->alpha_bar);
@@ -219,7 +219,7 @@ static FacetStatus trace_steps(PathTracer *r, const int *z, Progress *progress)
     int n = r->path.size;
     for (int k = 0; k < r->path.steps; k++) {
         for (int i = 0; i < n; i++) r->path.nominal[(size_t)k * n + i] = (double)r->x[i];
-        TRY(trace_step(r, k, z));
+        TRY(trace_step(r, k, z, progress));
         TRY(progress_add(progress, 1, NULL));
     }
     return status_ok();

@@ -1,6 +1,8 @@
 // Records of certificates as JSON (see certify/record.h).
 #include "certify/record.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -38,12 +40,19 @@ static const Field plan_fields[] = {
 
 static const Field gate_fields[] = {
     FIELD(GateRecord, miss),  FIELD(GateRecord, radius), FIELD(GateRecord, disturbance),
-    FIELD(GateRecord, reach), FIELD(GateRecord, slope),
+    FIELD(GateRecord, reach), FIELD(GateRecord, slope),  FIELD(GateRecord, probe),
+    FIELD(GateRecord, bound), FIELD(GateRecord, attack),
 };
 
 static const Field pace_fields[] = {
     FIELD(PaceRecord, pace),
     FIELD(PaceRecord, time),
+    FIELD(PaceRecord, fold),
+};
+
+static const Field repair_fields[] = {
+    FIELD(RepairRecord, shift),
+    FIELD(RepairRecord, speed_factor),
 };
 
 static const Field check_fields[] = {
@@ -118,6 +127,7 @@ static Json *json_from_gate(const GateRecord *gate)
     Json *out = json_object();
     json_set_bool(out, "crossed", gate->crossed);
     set_fields(out, gate, gate_fields, COUNT(gate_fields));
+    json_set_bool(out, "formula", gate->formula);
     json_set_bool(out, "certified", gate->certified);
     json_set_bool(out, "certified_still", gate->certified_still);
     return out;
@@ -154,6 +164,7 @@ static Json *json_from_pace(const CertifyRecord *record)
     const PaceRecord *paced = &record->paced;
     Json *out = json_object();
     set_fields(out, paced, pace_fields, COUNT(pace_fields));
+    set_fields(out, &paced->repair, repair_fields, COUNT(repair_fields));
     json_set(out, "gates", json_from_gate_list(paced->gates, record->gate_count));
     json_set(out, "check", json_from_check(&paced->check));
     return out;
@@ -176,6 +187,8 @@ Json *json_from_record(const CertifyRecord *record, const FacetCourse *course)
     set_bound(out, "path", plan->path);
     set_fields(out, plan, plan_fields, COUNT(plan_fields));
     json_set_number(out, "tube", record->tube);
+    json_set_number(out, "fold", record->fold);
+    set_fields(out, &record->repair, repair_fields, COUNT(repair_fields));
     json_set(out, "gates", json_from_gate_list(record->gates, record->gate_count));
     json_set(out, "check", json_from_check(&record->check));
     json_set(out, "paced", json_from_pace(record));
@@ -197,6 +210,7 @@ static FacetStatus read_gate(GateRecord *gate, const JsonRef *at)
 {
     TRY(read_bool(&gate->crossed, at, "crossed"));
     TRY(read_fields(gate, at, gate_fields, COUNT(gate_fields)));
+    TRY(read_bool(&gate->formula, at, "formula"));
     TRY(read_bool(&gate->certified, at, "certified"));
     return read_bool(&gate->certified_still, at, "certified_still");
 }
@@ -250,6 +264,7 @@ static FacetStatus read_pace(PaceRecord *paced, const JsonRef *object)
     int count;
     TRY(json_member(&at, object, "paced"));
     TRY(read_fields(paced, &at, pace_fields, COUNT(pace_fields)));
+    TRY(read_fields(&paced->repair, &at, repair_fields, COUNT(repair_fields)));
     TRY(read_gates(paced->gates, &count, &at));
     return read_check(&paced->check, &at);
 }
@@ -267,6 +282,8 @@ static FacetStatus record_from_json(CertifyRecord *record, const JsonRef *at,
         TRY(json_member_string(record->failure, sizeof record->failure, at, "failure"));
     TRY(read_plan(&record->plan, at, record->steps));
     TRY(read_number(&record->tube, at, "tube"));
+    TRY(read_number(&record->fold, at, "fold"));
+    TRY(read_fields(&record->repair, at, repair_fields, COUNT(repair_fields)));
     TRY(read_check(&record->check, at));
     TRY(read_loop(&record->loop, at));
     TRY(read_gates(record->gates, &record->gate_count, at));
@@ -281,10 +298,14 @@ static FacetStatus read_all(CertifyRecord **records, int *count, const JsonRef *
     JsonRef study, list;
     TRY(json_member(&study, root, "study"));
     const char *found = json_chars(&study);
-    if (!found || strcmp(found, key) != 0)
+    if (!found || strcmp(found, key) != 0) {
+        char wanted[120], there[120];
+        text_difference(wanted, there, sizeof wanted, key, found ? found : "");
         return status_fail(FACET_BAD_FILE,
-                           "%s: holds results of another policy or study; remove it to begin anew",
-                           root->file);
+                           "%s: expected results of this study, with %s, found %s; remove it to "
+                           "begin anew",
+                           root->file, wanted, there);
+    }
     TRY(json_member(&list, root, "records"));
     TRY(json_length(count, &list));
     *records = calloc((size_t)*count + 1, sizeof **records);

@@ -17,15 +17,27 @@ typedef struct GateRecord {
     double disturbance;   // m, the largest shift seen in gusts
     double reach;         // m, the farthest crossing to first order, without the disturbance
     double slope;         // ||S_g||_2, m a normalised unit
-    bool certified;       // miss + radius + disturbance < half-width
+    double probe;         // gap of the first order in the bound's own directions; NaN: not probed
+    double bound;         // m, what the certificate states (certify/gates.h)
+    double attack;        // the largest shift found over the bound; NaN: not attacked
+    bool formula;         // miss + radius + disturbance < half-width
+    bool certified;       // as certify/gates.h has it
     bool certified_still; // the same without the disturbance
 } GateRecord;
+
+// How far a repair changed a plan that is certified; none is 0 and 1.
+typedef struct RepairRecord {
+    double shift;        // m, the largest of a keypoint
+    double speed_factor; // the least share of its speed that a keypoint keeps
+} RepairRecord;
 
 // The certificate of the same plan flown slower: its speeds are multiplied by the pace, its path
 // stays. A slower flight cuts corners less and is less sensitive.
 typedef struct PaceRecord {
-    double pace; // the highest tried at which every gate is certified; 0 when there is none
-    double time; // s, to the last gate at that pace
+    double pace;         // the highest tried at which every gate is certified; 0 when there is none
+    double time;         // s, to the last gate at that pace
+    RepairRecord repair; // at that pace
+    double fold;         // as CertifyRecord has it
     GateRecord gates[FACET_TRACK_GATES_MAX]; // at that pace
     CrossingCheck check;
 } PaceRecord;
@@ -40,6 +52,8 @@ typedef struct CertifyRecord {
                     // joint plan; of first seeds only, NaN for the others
     int gate_count; // 0 unless this record has its flight certified: what follows
     GateRecord gates[FACET_TRACK_GATES_MAX];
+    double fold; // how much allowed errors change a segment along itself, over its length: the most
+    RepairRecord repair; // at the own speed
     CrossingCheck check; // of the gates' slopes, on changes as long as the plan's own bound
     PaceRecord paced;
     ClosedLoop loop;

@@ -78,6 +78,7 @@ typedef struct JacobianPass {
     ScoreJacobian *jacobian;
     ScoreLinear linear;
     Real *out; // [rows][T D][T D]
+    Progress *progress;
 } JacobianPass;
 
 // The stem along number d of step t is a column of its kernel: tap k carries it to t + 1 - k.
@@ -111,9 +112,10 @@ static void store_columns(Real *out, const Real *tangents, Window window, int t,
     }
 }
 
-static void step_task(void *context, int t, int worker)
+static FacetStatus step_task(void *context, int t, int worker)
 {
     const JacobianPass *pass = context;
+    if (pass->progress) TRY(progress_add(pass->progress, 0, NULL));
     const ScoreJacobian *k = pass->jacobian;
     const ScoreLinear *linear = &pass->linear;
     const ScoreWork *w = linear->work;
@@ -144,12 +146,14 @@ static void step_task(void *context, int t, int worker)
     score_unit_tangent(mid, stream, linear, 2 * c->blocks, NULL, row_of, n, window);
     conv1d_rows(out, mid, w->pack_out, 1, (int)seq_rows(n, window.count) - 1, channels, c->dim);
     store_columns(pass->out, out, window, t, n, c->horizon, c->dim);
+    return status_ok();
 }
 
-void score_jacobian(Real *out, ScoreJacobian *jacobian, const ScoreWork *work, FacetPool *pool)
+FacetStatus score_jacobian(Real *out, ScoreJacobian *jacobian, const ScoreWork *work,
+                           FacetPool *pool, Progress *progress)
 {
     assert(work->rows <= jacobian->rows && facet_pool_threads(pool) <= jacobian->threads);
-    JacobianPass pass = {jacobian, {work, jacobian->slope}, out};
+    JacobianPass pass = {jacobian, {work, jacobian->slope}, out, progress};
     score_linearise(&pass.linear, pool);
-    pool_for(pool, jacobian->net->config.horizon, step_task, &pass);
+    return pool_try(pool, jacobian->net->config.horizon, step_task, &pass);
 }

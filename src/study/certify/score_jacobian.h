@@ -2,6 +2,7 @@
 #ifndef FACET_CERTIFY_SCORE_JACOBIAN_H
 #define FACET_CERTIFY_SCORE_JACOBIAN_H
 
+#include "base/progress.h"
 #include "diffusion/score_pass.h"
 
 #define ScoreJacobian         REAL_NAME(ScoreJacobian)
@@ -16,7 +17,9 @@ FacetStatus score_jacobian_create(ScoreJacobian **jacobian, const ScoreNet *net,
 void score_jacobian_free(ScoreJacobian *jacobian);
 
 // out [rows][T D][T D]: out[r][i][j] is the derivative of number i of row r's output with respect
-// to number j of its x, at the rows of the last forward pass.
-void score_jacobian(Real *out, ScoreJacobian *jacobian, const ScoreWork *work, FacetPool *pool);
+// to number j of its x, at the rows of the last forward pass. Asks the progress, which may be NULL,
+// before the columns of every step, and fails when it said stop.
+FacetStatus score_jacobian(Real *out, ScoreJacobian *jacobian, const ScoreWork *work,
+                           FacetPool *pool, Progress *progress);
 
 #endif

@@ -2,6 +2,7 @@
 #include "certify/study.h"
 
 #include "base/progress.h"
+#include "certify/gates.h"
 #include "certify/path.h"
 #include "policy/parts.h"
 #include "ranks/watch.h"
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CHECK_CHANGES = 16 }; // random changes of a plan that its gates' slopes are checked on
 
 // ---- The flight ---------------------------------------------------------------------------------
 
@@ -34,7 +33,7 @@ static FacetStatus fly_normalised(TubeTrace *out, const FacetRace *race, FacetCo
     normalizer_invert(actions, policy->normalizer, plan, FACET_CHUNK_KEYPOINTS);
     facet_chunk_from_actions(chunk, actions);
     TRY(facet_reference_from_chunk(&reference, chunk));
-    TRY(task_start(&start, race, task));
+    TRY(task_start(&start, race, task, 1.0));
     out->trace = (FacetFlightTrace){.interval = TUBE_INTERVAL,
                                     .capacity = TUBE_SAMPLES,
                                     .times = out->times,
@@ -54,120 +53,16 @@ static FacetStatus measure_tube(double *tube, const FacetRace *race, FacetCourse
     *tube = nan("");
     if (!traces) return status_fail(FACET_NO_MEMORY, "out of memory for the flights");
     const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
-    if (fly_normalised(&traces[0], race, task, policy, end).ok &&
-        fly_normalised(&traces[1], race, task, policy, path->joint_end).ok) {
+    FacetStatus status = fly_normalised(&traces[0], race, task, policy, end);
+    if (status.ok) status = fly_normalised(&traces[1], race, task, policy, path->joint_end);
+    if (status.ok) {
         *tube = 0.0;
         for (int i = 0; i < traces[0].trace.count && i < traces[1].trace.count; i++)
             *tube = fmax(*tube, vec3_norm(vec3_sub(traces[0].states[i].pos_world,
                                                    traces[1].states[i].pos_world)));
     }
     free(traces);
-    return status_ok();
-}
-
-// The changes of a plan that its slopes are checked on: the joint plan's difference from it, and
-// random ones as long as the bound of that difference.
-static FacetStatus check_gates(CrossingCheck *check, const CrossingSensitivity *sensitivity,
-                               const FacetRace *race, const CertifyRecord *record,
-                               const FacetKeypoint *chunk, const FacetPolicy *policy,
-                               const DenoisingPath *path, uint64_t seed)
-{
-    double *changes = calloc((size_t)(CHECK_CHANGES + 1) * PLAN_SIZE, sizeof *changes);
-    if (!changes) return status_fail(FACET_NO_MEMORY, "out of memory for changed plans");
-    const double *end = path->nominal + (size_t)path->steps * PLAN_SIZE;
-    for (int i = 0; i < PLAN_SIZE; i++) changes[i] = path->joint_end[i] - end[i];
-    crossing_random_changes(changes + PLAN_SIZE, record->plan.path.value, CHECK_CHANGES, seed);
-    FacetStatus status = crossing_check(check, sensitivity, race, record->task, chunk,
-                                        policy->normalizer, changes, CHECK_CHANGES + 1);
-    free(changes);
-    return status;
-}
-
-// Paces that a plan is tried at when it is not certified at its own.
-static const double paces[] = {0.8, 0.65, 0.5, 0.4, 0.3};
-enum { PACES = sizeof paces / sizeof *paces };
-
-// The gates of the plan flown at a pace, with the check of their slopes. The plan's error moves the
-// speeds that are flown by `pace` times as much, and so does the slope by them.
-static FacetStatus certify_gates(GateRecord *gates, CrossingCheck *check,
-                                 CrossingSensitivity *sensitivity, const CertifyRecord *record,
-                                 const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], double pace,
-                                 const DenoisingPath *path, const FacetRace *race,
-                                 const FacetPolicy *policy, const CertifyOptions *options)
-{
-    double c2[SCHEDULE_STEPS_MAX], eps[SCHEDULE_STEPS_MAX], disturbance[FACET_TRACK_GATES_MAX];
-    CrossingRadius radius[FACET_TRACK_GATES_MAX];
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
-        chunk[i] = (FacetKeypoint){plan[i].pos, pace * plan[i].speed};
-    for (int k = 0; k < path->steps; k++) {
-        c2[k] = path->step[k].c2;
-        eps[k] = path->step[k].mismatch;
-    }
-    TRY(crossing_sensitivity(sensitivity, race, record->task, chunk, policy->normalizer,
-                             CROSSING_STEP));
-    TRY(check_gates(check, sensitivity, race, record, chunk, policy, path, options->seed));
-    for (int g = 0; g < sensitivity->gates; g++)
-        for (int i = 0; i < 2 * PLAN_SIZE; i++)
-            if (i % FACET_CHUNK_CHANNELS == FACET_CHUNK_CHANNELS - 1)
-                sensitivity->gate[g].slope[i / PLAN_SIZE][i % PLAN_SIZE] *= pace;
-    crossing_radius(radius, sensitivity, c2, path->transition, eps, path->steps);
-    TRY(crossing_disturbance(disturbance, race, record->task, chunk, options->gusts,
-                             options->gust_flights, options->seed));
-    for (int g = 0; g < sensitivity->gates; g++) {
-        const CrossingSlope *slope = &sensitivity->gate[g];
-        gates[g] = (GateRecord){
-            .crossed = slope->nominal.crossed,
-            .miss = slope->nominal.miss,
-            .radius = radius[g].radius,
-            .disturbance = disturbance[g],
-            .reach = radius[g].reach,
-            .slope = slope->norm,
-            .certified = crossing_certified(sensitivity, g, radius[g].radius, disturbance[g]),
-            .certified_still = crossing_certified(sensitivity, g, radius[g].radius, 0.0),
-        };
-    }
-    return status_ok();
-}
-
-// What depends on the flight of the plan: its gates, at its own speed and slower, and the closed
-// loop along it.
-static FacetStatus certify_flight(CertifyRecord *record, CrossingSensitivity *sensitivity,
-                                  const FacetCertifier *certifier, const FacetRace *race,
-                                  const FacetPolicy *policy, const CertifyOptions *options,
-                                  Progress *progress)
-{
-    const DenoisingPath *path = certifier_path(certifier);
-    double actions[PLAN_SIZE];
-    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-    PaceRecord *paced = &record->paced;
-    facet_certifier_actions(actions, certifier);
-    facet_chunk_from_actions(chunk, actions);
-    TRY(certify_gates(record->gates, &record->check, sensitivity, record, chunk, 1.0, path, race,
-                      policy, options));
-    record->gate_count = sensitivity->gates;
-    memcpy(paced->gates, record->gates, sizeof paced->gates);
-    paced->check = record->check;
-    paced->pace = 1.0;
-    for (int i = 0; i < PACES && paces[i] >= options->slowest; i++) {
-        if (gates_certified(paced->gates, record->gate_count)) break;
-        paced->pace = paces[i];
-        TRY(progress_add(progress, 0, NULL));
-        TRY(certify_gates(paced->gates, &paced->check, sensitivity, record, chunk, paced->pace,
-                          path, race, policy, options));
-    }
-    paced->time = sensitivity->gate[record->gate_count - 1].nominal.time;
-    if (!gates_certified(paced->gates, record->gate_count)) paced->pace = 0.0;
-    TRY(progress_add(progress, 0, NULL));
-    ClosedLoopOptions loop = closed_loop_defaults();
-    loop.gusts = options->gusts;
-    loop.draws = options->gust_flights;
-    loop.seed = options->seed;
-    // A flight too short to measure does not contract as far as one can tell.
-    if (!closed_loop_measure(&record->loop, race, record->task, chunk, policy->normalizer, &loop)
-             .ok)
-        record->loop = (ClosedLoop){.constants = {1.0, INFINITY, INFINITY}};
-    return status_ok();
+    return status.code == FACET_NO_MEMORY ? status : status_ok();
 }
 
 // ---- What there is to do ------------------------------------------------------------------------
@@ -215,10 +110,18 @@ void certify_study_free(CertifyStudy *study)
 
 // ---- Running ------------------------------------------------------------------------------------
 
-static FacetStatus certify_job(CertifyRecord *record, const Job *job, FacetCertifier *certifier,
+// What certifies plans of a number of steps.
+typedef struct Bench {
+    FacetCertifier *certifier;
+    AttackRunner *runner;
+    int steps;
+} Bench;
+
+static FacetStatus certify_job(CertifyRecord *record, const Job *job, Bench *bench,
                                const FacetRace *race, const FacetPolicy *policy,
                                const CertifyOptions *options, Progress *progress)
 {
+    FacetCertifier *certifier = bench->certifier;
     FacetFactorTask task;
     *record = (CertifyRecord){.task = job->task, .steps = job->steps, .turn = job->turn};
     TRY(facet_race_policy_task(&task, policy, race, job->task));
@@ -245,19 +148,23 @@ static FacetStatus certify_job(CertifyRecord *record, const Job *job, FacetCerti
     }
     record->tube = nan("");
     if (job->turn > 0) return status_ok();
+    TRY(progress_add(progress, 0, NULL));
     TRY(measure_tube(&record->tube, race, job->task, policy, certifier_path(certifier)));
     if (job->steps != options->steps) return status_ok();
-    CrossingSensitivity *sensitivity = calloc(1, sizeof *sensitivity);
-    if (!sensitivity) return status_fail(FACET_NO_MEMORY, "out of memory for the gates");
-    status = certify_flight(record, sensitivity, certifier, race, policy, options, progress);
-    free(sensitivity);
-    return status;
+    double actions[PLAN_SIZE];
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    facet_certifier_actions(actions, certifier);
+    facet_chunk_from_actions(chunk, actions);
+    return gates_certify(record, certifier_path(certifier), chunk, bench->runner, race, policy,
+                         options, progress);
 }
 
 static FacetStatus interrupted(const CertifyStudy *study, int count, const CertifyOptions *options)
 {
     if (!options->state)
-        return status_fail(FACET_INTERRUPTED, "interrupted with %d of %d plans certified",
+        return status_fail(FACET_INTERRUPTED,
+                           "interrupted with %d of %d plans certified and none kept: --json FILE "
+                           "keeps them",
                            study->count, count);
     return status_fail(FACET_INTERRUPTED,
                        "interrupted with %d of %d plans certified; the same command goes on from "
@@ -265,11 +172,12 @@ static FacetStatus interrupted(const CertifyStudy *study, int count, const Certi
                        study->count, count, options->state);
 }
 
-// A certifier and the number of steps that it is for.
-typedef struct Bench {
-    FacetCertifier *certifier;
-    int steps;
-} Bench;
+static void bench_free(Bench *bench)
+{
+    facet_certifier_destroy(bench->certifier);
+    attack_runner_destroy(bench->runner);
+    *bench = (Bench){0};
+}
 
 static FacetStatus run_job(CertifyRecord *record, Bench *bench, const Job *job,
                            const FacetRace *race, const FacetPolicy *policy,
@@ -277,11 +185,12 @@ static FacetStatus run_job(CertifyRecord *record, Bench *bench, const Job *job,
 {
     TRY(progress_add(progress, 0, NULL));
     if (bench->steps != job->steps) {
-        facet_certifier_destroy(bench->certifier);
-        *bench = (Bench){.steps = job->steps};
+        bench_free(bench);
+        bench->steps = job->steps;
         TRY(facet_certifier_create(&bench->certifier, policy, job->steps, race->pool));
+        TRY(attack_runner_create(&bench->runner, policy, job->steps, race->pool));
     }
-    return certify_job(record, job, bench->certifier, race, policy, options, progress);
+    return certify_job(record, job, bench, race, policy, options, progress);
 }
 
 // The jobs that are not done yet come in turns, one a rank, so that all have all records after each
@@ -316,7 +225,7 @@ static FacetStatus run_jobs(CertifyStudy *study, const Job *jobs, int count, con
     for (int i = 0; i < count && status.ok; i += each)
         status = run_turn(study, &bench, jobs + i, count - i < each ? count - i : each, race,
                           policy, options, progress);
-    facet_certifier_destroy(bench.certifier);
+    bench_free(&bench);
     return status.code == FACET_INTERRUPTED ? interrupted(study, all, options) : status;
 }
 

@@ -21,6 +21,7 @@ typedef struct CertifyOptions {
     double gusts;      // m/s, of the gates' disturbance and of w; 0 is still air
     int gust_flights;  // that the largest disturbance is taken over
     double slowest;    // pace down to which an uncertified plan is tried; 1 for its own alone
+    bool repair;       // plans are repaired, all crossings centred, before they are slowed
     const char *state; // file that records wait in; NULL for none
     FacetRanks *ranks; // that share the plans; NULL for this process alone
     const char *study; // names the policy and whatever else results depend on

@@ -36,7 +36,7 @@ void record_failure(char out[RECORD_FAILURE], const CertifyRecord *record)
 
 double crossing_used(const GateRecord *gate)
 {
-    return gate->miss + gate->radius + gate->disturbance;
+    return gate->miss + gate->bound + gate->disturbance;
 }
 
 int gates_tightest(const GateRecord *gates, int count)

@@ -20,7 +20,7 @@ double joint_change(double joint, int changed);
 enum { RECORD_FAILURE = 240 };
 void record_failure(char out[RECORD_FAILURE], const CertifyRecord *record);
 
-// What a crossing uses of the half-width: miss, radius and disturbance, m.
+// What a crossing uses of the half-width: miss, bound and disturbance, m.
 double crossing_used(const GateRecord *gate);
 
 // The gate that uses the most, or the first one of which that is not finite.

@@ -4,20 +4,16 @@
 #include "base/status.h"
 #include "policy/normalizer.h"
 
-FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task)
+FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task,
+                       double pace)
 {
     FacetKeypoint expert[FACET_CHUNK_KEYPOINTS];
     FacetReference plan;
     FacetPlanner planner = facet_race_expert();
     TRY(planner.plan(expert, race, task, 0, planner.context));
     TRY(facet_reference_from_chunk(&plan, expert));
-    *start = facet_flight_start(&race->model, &plan, facet_race_reference_speed(race, task));
+    *start = facet_flight_start(&race->model, &plan, pace * facet_race_reference_speed(race, task));
     return status_ok();
-}
-
-uint64_t task_stream(const FacetRace *race, FacetCourseTask task)
-{
-    return ((uint64_t)task.track * (uint64_t)race->speeds.openings + (uint64_t)task.opening) << 32;
 }
 
 // Moves a row of a plan by a normalised change. Without a knee the units are the same everywhere;

@@ -9,11 +9,10 @@
 
 enum { PLAN_SIZE = FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS };
 
-// Where facet_race_fly starts a task: on the expert's path, at the reference speed.
-FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task);
-
-// A stream of random numbers for a task; the 2^32 streams from it on are the task's.
-uint64_t task_stream(const FacetRace *race, FacetCourseTask task);
+// Where facet_race_fly starts a task: on the expert's path, at the reference speed times the pace
+// that the plan is flown at.
+FacetStatus task_start(FacetQuadState *start, const FacetRace *race, FacetCourseTask task,
+                       double pace);
 
 // A plan moved by `change` [128] in normalised units, [keypoint][x, y, z, speed]: what the
 // normalizer makes of the plan's own normalised values plus the change. Without a normalizer the

@@ -1,13 +1,14 @@
-// HDF5 files as groups, attributes and arrays of numbers. The HDF5 library stands behind
-// hdf5_file.c, and the disk it writes to behind hdf5_stream.c.
+// HDF5 files as groups, attributes and arrays of numbers. The HDF5 library writes them, behind
+// hdf5_file.c, and the disk it writes to stands behind hdf5_stream.c. Facet reads them by itself
+// (hdf5_read.c), since damaged files crash the library (hdf5_source.h).
 //
 // When the disk is full, HDF5 1.10 fails to close a file it writes itself, and crashes when the
 // program ends. So a small file is written as an image in memory, which the caller puts on disk;
 // and a large one goes through a stream that hides the failure from the library.
 //
 // Every message names the file and the object: "demos.h5: data/demo_3/actions: expected ...".
-// Opening or creating a file turns off the HDF5 library's own printing of errors. One thread at a
-// time may use this module.
+// Creating a file turns off the HDF5 library's own printing of errors. One thread at a time may use
+// this module.
 #ifndef FACET_DATA_HDF5_FILE_H
 #define FACET_DATA_HDF5_FILE_H
 
@@ -25,8 +26,9 @@ typedef struct Hdf5File Hdf5File;
 
 // `shown` is the name of the file in messages. Close accepts NULL.
 FacetStatus hdf5_create_image(Hdf5File **file, const char *shown);
-FacetStatus hdf5_create_stream(Hdf5File **file, const char *path,
-                               const char *shown); // path is there
+// Writes to an open, empty file, which stays the caller's; the library knows it by its path.
+FacetStatus hdf5_create_stream(Hdf5File **file, int descriptor, const char *path,
+                               const char *shown);
 FacetStatus hdf5_open(Hdf5File **file, const char *path);
 void hdf5_close(Hdf5File *file);
 
@@ -94,6 +96,19 @@ FacetStatus hdf5_array_shape(int64_t *shape, int rank, bool integers, const Hdf5
 // All numbers of an array; integers that do not fit become the nearest that does.
 FacetStatus hdf5_doubles(double *values, const Hdf5File *file, const char *path);
 FacetStatus hdf5_integers(int64_t *values, const Hdf5File *file, const char *path);
+
+// Whether a file of its size can hold so many bytes of numbers in all, before room is made for
+// them.
+FacetStatus hdf5_check_claim(const Hdf5File *file, const char *object, double bytes);
+
+// An array [N][height][width][3] of bytes, and all of its bytes.
+bool hdf5_is_image(const Hdf5File *file, const char *path);
+FacetStatus hdf5_image_shape(int64_t *count, int *height, int *width, const Hdf5File *file,
+                             const char *path);
+FacetStatus hdf5_bytes(uint8_t *bytes, const Hdf5File *file, const char *path);
+
+// A list of texts of fixed or variable length; the caller frees each of them and *texts.
+FacetStatus hdf5_texts(char ***texts, int *count, const Hdf5File *file, const char *path);
 
 // ---- Frames of bytes --------------------------------------------------------------------------
 

@@ -190,12 +190,12 @@ static const H5FD_class_t stream_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-Hdf5Stream *hdf5_stream_open(const char *path)
+Hdf5Stream *hdf5_stream_open(int descriptor)
 {
     Hdf5Stream *stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
     stream->driver = H5I_INVALID_HID;
-    stream->descriptor = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+    stream->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (stream->descriptor >= 0 && (stream->driver = H5FDregister(&stream_class)) >= 0)
         return stream;
     int error = stream->descriptor < 0 ? errno : ENOMEM;

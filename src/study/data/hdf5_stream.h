@@ -12,9 +12,9 @@
 
 typedef struct Hdf5Stream Hdf5Stream;
 
-// Opens an existing file to be overwritten; NULL, with errno set, when that fails. Close accepts
-// NULL; the library has closed the file before.
-Hdf5Stream *hdf5_stream_open(const char *path);
+// Writes to an open, empty file, which stays the caller's; NULL, with errno set, when that fails.
+// Close accepts NULL; the library has closed the file before.
+Hdf5Stream *hdf5_stream_open(int descriptor);
 void hdf5_stream_close(Hdf5Stream *stream);
 
 // A list of access properties that makes H5Fcreate write here; the caller releases it. Negative

@@ -72,9 +72,8 @@ static FacetStatus prepare(FacetImageWriter *writer, const char *path,
     FacetStatus status = check_space(space);
     if (status.ok) status = factor_space_copy(&writer->space, space);
     if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", path, status.text);
-    atomic_sweep(path);
     TRY(atomic_begin(&writer->target, path));
-    TRY(hdf5_create_stream(&writer->file, writer->target.temp, path));
+    TRY(hdf5_create_stream(&writer->file, writer->target.descriptor, writer->target.temp, path));
     return add_header(writer, settings);
 }
 

@@ -28,7 +28,9 @@ FacetStatus facet_dataset_stats(FacetChannelStats *stats, const FacetDataset *da
         return status_fail(FACET_BAD_ARGUMENT,
                            "statistics: expected at least one of %d demos, found none chosen",
                            dataset->demos);
-    double rows = (double)demos * dataset->steps;
+    double rows = 0.0;
+    for (int demo = 0; demo < dataset->demos; demo++)
+        if (!mask || mask[demo]) rows += facet_dataset_length(dataset, demo);
     for (int i = 0; i < dim; i++) {
         FacetChannelStats channel = {.min = HUGE_VAL, .max = -HUGE_VAL};
         // Two passes: the mean first, then the squares about it.
@@ -37,7 +39,8 @@ FacetStatus facet_dataset_stats(FacetChannelStats *stats, const FacetDataset *da
             for (int demo = 0; demo < dataset->demos; demo++) {
                 if (mask && !mask[demo]) continue;
                 const double *value = facet_dataset_actions(dataset, demo) + i;
-                for (int step = 0; step < dataset->steps; step++, value += dim) {
+                int steps = facet_dataset_length(dataset, demo);
+                for (int step = 0; step < steps; step++, value += dim) {
                     channel.min = fmin(channel.min, *value);
                     channel.max = fmax(channel.max, *value);
                     double deviation = *value - channel.mean;
@@ -55,7 +58,7 @@ FacetStatus facet_dataset_stats(FacetChannelStats *stats, const FacetDataset *da
 }
 
 FacetStatus dataset_normalizer(Normalizer **normalizer, const FacetDataset *dataset,
-                               const bool *mask, NormalizerConstant constant)
+                               const bool *mask)
 {
     *normalizer = NULL;
     size_t dim = (size_t)dataset->action_dim;
@@ -69,7 +72,15 @@ FacetStatus dataset_normalizer(Normalizer **normalizer, const FacetDataset *data
             ranges[i] = stats[i].min;
             ranges[dim + i] = stats[i].max;
         }
-        status = normalizer_create(normalizer, ranges, ranges + dim, (int)dim, constant);
+        status = normalizer_create(normalizer, ranges, ranges + dim, (int)dim);
+        if (status.ok && normalizer_constants(*normalizer) == (int)dim) {
+            normalizer_destroy(*normalizer);
+            *normalizer = NULL;
+            status = status_fail(FACET_BAD_ARGUMENT,
+                                 "expected numbers that change, found %zu "
+                                 "constants",
+                                 dim);
+        }
         if (!status.ok) status = status_fail(FACET_BAD_ARGUMENT, "actions: %s", status.text);
     }
     free(stats);

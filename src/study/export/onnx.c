@@ -189,8 +189,8 @@ static void put_score(Graph *g, const FacetPolicy *policy, const float *params)
 static const char score_doc[] =
     "The score network of a Facet policy. x = sqrt(abar) x0 + sqrt(1 - abar) eps holds noisy "
     "chunks, t their diffusion steps, z the value of each factor (-1 for its null token; absent "
-    "from a network without factors), and context the features of the frame (of a policy that "
-    "sees). "
+    "from a network without factors), and context what a policy observes: its normalised "
+    "numbers, then the features of its images. "
     "A composed prediction is p_null + sum_i (p_i - p_null), where p_i shows factor i alone and "
     "the "
     "other factors are null. The metadata hold what sampling needs: predict, alpha_bar, "
@@ -227,8 +227,9 @@ static FacetStatus find_network(int *index, const FacetPolicy *policy, const cha
     if (status.ok && !network)
         status = status_fail(FACET_BAD_ARGUMENT,
                              "expected the name of one of the %d networks of this knet policy: "
-                             "%s, %s, ...",
-                             policy->networks, list[0], list[1]);
+                             "%s%s%s",
+                             policy->networks, list[0], policy->networks > 1 ? ", " : "",
+                             policy->networks > 1 ? list[1] : "");
     if (status.ok && found < 0) {
         char text[400];
         text_unknown(text, sizeof text, "network", network, list, policy->networks);
@@ -267,7 +268,7 @@ static FacetStatus export_encoder(const FacetPolicy *policy, const char *network
     Graph graph;
     TRY(check_size(encoder_table(policy->encoder), path));
     FacetStatus status = onnx_graph_begin(&graph, "encoder", onnx_encoder_doc, policy, network);
-    if (status.ok) onnx_put_encoder(&graph, policy->encoder, policy->encoder_params);
+    if (status.ok) onnx_put_encoder(&graph, policy->encoder, policy->encoder_params[0]);
     return onnx_graph_write(&graph, status, path);
 }
 
@@ -278,6 +279,9 @@ static bool names_encoder(const FacetPolicy *policy, const char *network)
 
 FacetStatus onnx_export(const FacetPolicy *policy, const char *network, const char *path)
 {
+    if (policy->encoder && policy->networks > 1)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy with one network, found a knet policy that sees");
     return names_encoder(policy, network) ? export_encoder(policy, network, path)
                                           : export_score(policy, network, path);
 }

@@ -112,7 +112,8 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
     const FacetGatePilot expert = facet_gate_expert(world);
     FacetGateTrial trial;
     r->task = options->tasks[flight % options->task_count];
-    TRY(facet_gate_trial(&trial, world, r->task, options->seed, (uint64_t)flight));
+    TRY(facet_gate_trial(&trial, world, r->task, options->seed,
+                         facet_gate_number(FACET_GATE_FOR_TRAINING, (uint64_t)flight)));
     FacetRng rng = rng_make(options->seed, gate_stream((uint64_t)flight, GATE_STREAM_COLLECT));
     r->expert = rng_uniform(&rng) < options->expert_share || !pilot;
     r->gate = facet_gate_target(world, r->task);

@@ -5,16 +5,15 @@
 // what it would do, and the frames join the set. One optimiser and one schedule run through all of
 // it. The frames of round r are OUT.roundR.h5 until training is complete: a run that was cut short
 // goes on from them and OUT.ckpt.
-#include "base/file.h"
+#include "base/lock.h"
 #include "base/progress.h"
+#include "gate/streams.h"
 #include "policy/policy.h"
 
 #include <facet_study/gate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROUND_SEEDS 1000003u // keeps the flights of the rounds apart
 
 typedef struct Dagger {
     const FacetGateWorld *world;
@@ -57,7 +56,7 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
     collection.tasks = tasks;
     collection.task_count = count;
     collection.flights = d->options->flights;
-    collection.seed = d->options->train.seed + (uint64_t)round * ROUND_SEEDS;
+    collection.seed = gate_round_seed(d->options->train.seed, round);
     collection.expert_share = d->options->expert_share;
     collection.redrawn = d->options->redrawn;
     collection.shrink = policy_frame_shrink(policy);
@@ -126,12 +125,28 @@ static FacetStatus run(FacetTrainSummary *summary, const Dagger *d)
     return status_ok();
 }
 
+// From the first update to the last, whatever of it is done.
+static FacetStatus train_all(FacetTrainSummary *summary, const Dagger *d)
+{
+    const FacetGateTraining *o = d->options;
+    TRY(check(d));
+    bool complete = o->train.resume && file_exists(d->out) && !file_exists(d->checkpoint);
+    TRY(complete ? keep(summary, d) : run(summary, d));
+    for (int r = 1; r <= o->rounds; r++) remove(d->files[r]);
+    return status_ok();
+}
+
 FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *world,
                              const char *demos, const char *out, const FacetGateTraining *training,
                              FacetPool *pool, const FacetProgress *progress)
 {
+    char frames[128];
+    FacetGateTraining options = *training;
+    options.train.frames = frames;
+    snprintf(frames, sizeof frames, "rounds=%d,flights=%d,expert-share=%g,redrawn=%g",
+             training->rounds, training->flights, training->expert_share, training->redrawn);
     Dagger d = {.world = world,
-                .options = training,
+                .options = &options,
                 .pool = pool,
                 .progress = progress,
                 .demos = demos,
@@ -141,9 +156,11 @@ FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *w
     snprintf(d.checkpoint, sizeof d.checkpoint, "%s.ckpt", out);
     for (int r = 1; r <= FACET_GATE_ROUNDS_MAX; r++)
         snprintf(d.files[r], sizeof d.files[r], "%s.round%d.h5", out, r);
-    TRY(check(&d));
-    bool complete = training->train.resume && file_exists(d.out) && !file_exists(d.checkpoint);
-    TRY(complete ? keep(summary, &d) : run(summary, &d));
-    for (int r = 1; r <= training->rounds; r++) remove(d.files[r]);
-    return status_ok();
+    FileLock lock; // of the rounds: each training between them has its own
+    char rounds[FILE_PATH_MAX];
+    snprintf(rounds, sizeof rounds, "%.980s.rounds", out);
+    TRY(lock_take(&lock, rounds));
+    FacetStatus status = train_all(summary, &d);
+    lock_drop(&lock);
+    return status;
 }

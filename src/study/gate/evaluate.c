@@ -11,6 +11,7 @@ typedef struct Evaluation {
     const Pilots *pilots;
     const FacetFactorTask *tasks;
     int task_count;
+    FacetGatePurpose purpose;
     uint64_t seed;
     const FacetGateWatch *watches; // [count], or NULL
     Progress *progress;
@@ -37,7 +38,7 @@ static FacetStatus fly_trial(void *context, int index, int worker)
     const Evaluation *work = context;
     FacetGateTrial trial;
     TRY(facet_gate_trial(&trial, work->world, work->tasks[index % work->task_count], work->seed,
-                         (uint64_t)index));
+                         facet_gate_number(work->purpose, (uint64_t)index)));
     Asking asking = {work->progress, work->watches ? &work->watches[index] : NULL};
     const FacetGateWatch watch = {
         .frame = ask, .context = &asking, .sees = asking.watch && asking.watch->sees};
@@ -48,7 +49,7 @@ static FacetStatus fly_trial(void *context, int index, int worker)
 
 FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *world,
                                 const FacetGateCrew *crew, const FacetFactorTask *tasks,
-                                int task_count, int count, uint64_t seed,
+                                int task_count, int count, FacetGatePurpose purpose, uint64_t seed,
                                 const FacetGateWatch *watches, FacetPool *pool,
                                 const FacetProgress *progress)
 {
@@ -58,7 +59,7 @@ FacetStatus facet_gate_evaluate(FacetGateFlight *flights, const FacetGateWorld *
     Progress trials;
     TRY(pilots_make(&pilots, crew, facet_pool_threads(pool)));
     progress_begin(&trials, progress, "flights", count);
-    Evaluation work = {flights, world, &pilots, tasks, task_count, seed, watches, &trials};
+    Evaluation work = {flights, world, &pilots, tasks, task_count, purpose, seed, watches, &trials};
     FacetStatus status = pool_try(pool, count, fly_trial, &work);
     progress_end(&trials);
     pilots_release(&pilots);

@@ -17,9 +17,15 @@ typedef struct PolicyPilot {
 FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPolicy *policy)
 {
     int width, height;
+    FacetPolicyInfo info = facet_policy_info(policy);
     if (!policy_sees(policy))
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected a policy that sees, found one without an encoder");
+    if (info.observe_keys != 1 || info.observe_steps != 1)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy that takes one frame, found one that takes %d "
+                           "observations of %d steps",
+                           info.observe_keys, info.observe_steps);
     if (!factor_space_equal(facet_policy_space(policy), world->space)) {
         char *expected = factor_space_to_json(world->space);
         char *found = factor_space_to_json(facet_policy_space(policy));
@@ -67,7 +73,8 @@ static FacetStatus plan(double *offsets, void *context, const FacetGateView *vie
     how.seed = view->trial->seed;
     how.numbers = &number;
     // No pool: flights are what runs side by side.
-    return facet_policy_runner_sample(offsets, pilot->runner, &task, view->rgb, 1, &how, NULL);
+    const FacetPolicyObserved observed = {.frames = view->rgb};
+    return facet_policy_runner_sample(offsets, pilot->runner, &task, &observed, 1, &how, NULL);
 }
 
 static void destroy(PolicyPilot *pilot)

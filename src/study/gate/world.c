@@ -7,6 +7,7 @@
 #include "gate/streams.h"
 #include "math/geometry.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,12 @@ static bool way_is_free(const FacetVenue *venue, const FacetCourseGate *gate, Fa
         if (facet_venue_clearance(venue, way[i], FACET_GATE_WAY_RADIUS) < FACET_GATE_WAY_RADIUS)
             return false;
     return true;
+}
+
+uint64_t facet_gate_number(FacetGatePurpose purpose, uint64_t index)
+{
+    assert(purpose < FACET_GATE_PURPOSES && index >> GATE_INDEX_BITS == 0);
+    return ((uint64_t)purpose << GATE_INDEX_BITS) + index;
 }
 
 FacetStatus facet_gate_trial(FacetGateTrial *trial, const FacetGateWorld *world,

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "math/geometry.h"
 #include "quad/quad.h"
+#include "race/streams.h"
 
 #include <facet_study/dataset.h>
 #include <facet_study/race.h>
@@ -81,9 +82,11 @@ static FacetStatus make_demo(Demo *demo, const FacetRace *race, const FacetDemoO
 {
     const FacetTrack *track = &race->course->tracks[task.track];
     double reference_speed = facet_race_reference_speed(race, task);
-    uint64_t stream = 2 * (uint64_t)number; // the next one is the gusts'
+    uint64_t stream = race_demo_stream(number); // the next one is the gusts'
     FacetRng rng = rng_make(options->seed, stream);
-    FacetVec3 offset = vec3(rng_normal(&rng), rng_normal(&rng), rng_normal(&rng));
+    // One draw a statement: the order of arguments is the compiler's.
+    double z = rng_normal(&rng), y = rng_normal(&rng), x = rng_normal(&rng);
+    FacetVec3 offset = vec3(x, y, z);
     FacetVec3 origin = vec3_axpy(track->points[0], options->start_spread, offset);
     origin.z = fmax(origin.z, race->course->arena.min.z + 0.25);
     double speed = reference_speed * rng_range(&rng, options->speed_least, 1.0);

@@ -145,6 +145,67 @@ double eval_task_spread(const EvalRun *run, int task)
     return run->seeds > 1 ? sqrt(sum / (run->seeds - 1)) : 0.0;
 }
 
+int eval_vehicle_passed(const FacetRace *race, const FacetRaceResult *result, double radius)
+{
+    double room = race->course->openings[result->task.opening].half_width - radius;
+    int passed = 0;
+    for (int i = 0; i < result->flight.gate_count; i++) {
+        const FacetPassage *gate = &result->flight.gates[i];
+        passed += gate->passed && gate->miss <= room;
+    }
+    return passed;
+}
+
+FacetRaceTotals eval_vehicle_totals(const EvalRun *run, const FacetRace *race, double radius,
+                                    int seed)
+{
+    int first = seed < 0 ? 0 : seed * run->tasks, count = run->tasks * (seed < 0 ? run->seeds : 1);
+    FacetRaceTotals totals = facet_race_totals(&run->results[first], count);
+    totals.all.passed = totals.training.passed = totals.held_out.passed = 0;
+    for (int i = first; i < first + count; i++) {
+        const FacetRaceResult *result = &run->results[i];
+        int passed = eval_vehicle_passed(race, result, radius);
+        totals.all.passed += passed;
+        (result->held_out ? &totals.held_out : &totals.training)->passed += passed;
+    }
+    return totals;
+}
+
+EvalOrder eval_speed_order(const EvalRun *run)
+{
+    EvalOrder order = {0};
+    for (int a = 0; a < run->tasks; a++)
+        for (int b = a + 1; b < run->tasks; b++) {
+            const FacetRaceResult *one = eval_result(run, 0, a), *other = eval_result(run, 0, b);
+            double apart = other->speed_reference - one->speed_reference;
+            if (one->task.track != other->task.track || apart == 0.0) continue;
+            order.pairs++;
+            order.right += (eval_speed(run, b) - eval_speed(run, a)) * apart > 0.0;
+        }
+    return order;
+}
+
+int eval_same_task(const EvalRun *run, int task)
+{
+    const FacetRaceResult *held_out = eval_result(run, 0, task);
+    for (int t = 0; held_out->held_out && t < run->tasks; t++) {
+        const FacetRaceResult *other = eval_result(run, 0, t);
+        if (!other->held_out && other->task.track == held_out->task.track &&
+            other->speed_reference == held_out->speed_reference)
+            return t;
+    }
+    return -1;
+}
+
+double eval_update_rows(const FacetPolicy *policy)
+{
+    const PolicyRecord *record = policy_record(policy);
+    int noisy = record->batch * record->draws, composed = noisy / 2, branches = 0;
+    if (record->composed_weight > 0.0)
+        branches = 1 + facet_factor_count(facet_policy_space(policy));
+    return noisy + composed * branches;
+}
+
 const char *eval_method(const FacetPolicy *policy)
 {
     FacetPolicyMethod method = policy_method(policy);

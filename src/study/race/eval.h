@@ -41,6 +41,28 @@ FacetRaceTally eval_task_tally(const EvalRun *run, int task);
 // The standard deviation over the seeds of the share of gates passed in one task; 0 for one seed.
 double eval_task_spread(const EvalRun *run, int task);
 
+// The opening is round and the vehicle a point, as in the paper. With a vehicle of a radius a gate
+// is passed when the whole of it is inside: these are counts of that, of one seed, or of all (-1).
+#define EVAL_VEHICLE_RADIUS 0.125 // m
+FacetRaceTotals eval_vehicle_totals(const EvalRun *run, const FacetRace *race, double radius,
+                                    int seed);
+int eval_vehicle_passed(const FacetRace *race, const FacetRaceResult *result, double radius);
+
+// Pairs of sizes of one track whose reference speeds differ, and those of them whose plans, on the
+// mean of the seeds, are fast in the same order.
+typedef struct EvalOrder {
+    int right, pairs;
+} EvalOrder;
+EvalOrder eval_speed_order(const EvalRun *run);
+
+// For a held-out task the number of one that was trained on and has the same path and speed: the
+// same track at the same reference speed. -1 when there is none. Such a task is new in name alone.
+int eval_same_task(const EvalRun *run, int task);
+
+// Rows of one update through the network, in training: noisy rows, and a branch each of the
+// composed loss. All of a method's updates times this is what its training costs.
+double eval_update_rows(const FacetPolicy *policy);
+
 // The row of the paper's comparison that a policy belongs to: "baseline", "knet", "factored",
 // "ours" (factored with the composed loss) or "oracle".
 const char *eval_method(const FacetPolicy *policy);

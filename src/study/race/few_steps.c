@@ -20,14 +20,6 @@ long few_steps_items(int seeds)
 
 // ---- Gates --------------------------------------------------------------------------------------
 
-static bool is_left_out(const FacetRaceResult *result, const FacetRace *race,
-                        const FacetPolicy *policy)
-{
-    FacetFactorTask task;
-    return !result->held_out && facet_race_policy_task(&task, policy, race, result->task).ok &&
-           facet_factor_split_contains(facet_policy_held_out(policy), task);
-}
-
 static void add_gates(FewStepsGates *gates, int count, bool held_out, bool left_out)
 {
     gates->all += count;
@@ -35,15 +27,15 @@ static void add_gates(FewStepsGates *gates, int count, bool held_out, bool left_
     if (left_out) gates->left_out += count;
 }
 
-static void count_gates(FewStepsCurve *curve, int cell, const EvalRun *run, const FacetRace *race,
-                        const FacetPolicy *policy)
+static void count_gates(FewStepsCurve *curve, int cell, const EvalRun *run, const FacetRace *race)
 {
     FewStepsCell *out = &curve->cells[cell];
     curve->gates = (FewStepsGates){0};
     for (int k = 0; k < run->seeds; k++)
         for (int t = 0; t < run->tasks; t++) {
             const FacetRaceResult *result = eval_result(run, k, t);
-            bool held_out = result->held_out, left_out = is_left_out(result, race, policy);
+            bool listed = facet_course_is_held_out(race->course, result->task);
+            bool held_out = result->held_out && listed, left_out = result->held_out && !listed;
             add_gates(&out->passed[k], result->flight.passed, held_out, left_out);
             if (k == 0) add_gates(&curve->gates, result->flight.gate_count, held_out, left_out);
             out->crashes += result->flight.end == FACET_FLIGHT_CRASHED;
@@ -118,7 +110,7 @@ static FacetStatus fly_cells(FewStepsCurve *curve, const FacetRace *race, const 
         status = eval_run(&run, race, policy, &sampling, curve->seeds, &aside);
         if (!status.ok) break;
         if (!last.results) last = run;
-        count_gates(curve, i, &run, race, policy);
+        count_gates(curve, i, &run, race);
         curve->cells[i].spread = mean_spread(&run);
         curve->cells[i].from_last = mean_distance(&run, &last);
         if (run.results != last.results) eval_run_free(&run);

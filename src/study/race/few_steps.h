@@ -13,8 +13,8 @@ enum { FEW_STEPS_COUNT = 10 };
 
 extern const int few_steps[FEW_STEPS_COUNT]; // 1 to 50
 
-// Gates of a kind of task. Left out are those that the policy's training held out and the course
-// does not: what a choice may be made on.
+// Gates of a kind of task. Held out are those of the course's list that the policy was not trained
+// on; left out are others that it was not trained on: what a choice may be made on.
 typedef struct FewStepsGates {
     int all, held_out, left_out;
 } FewStepsGates;

@@ -34,9 +34,7 @@ struct FacetPolicyPlanner {
 static FacetStatus check_policy(int *track, int *size, const FacetPolicy *policy)
 {
     const FacetFactorSpace *space = facet_policy_space(policy);
-    if (policy_sees(policy))
-        return status_fail(FACET_BAD_ARGUMENT,
-                           "expected a policy that does not see, found one that takes frames");
+    TRY(policy_check_blind(policy));
     if (policy_horizon(policy) != FACET_CHUNK_KEYPOINTS ||
         policy_dim(policy) != FACET_CHUNK_CHANNELS)
         return status_fail(FACET_BAD_ARGUMENT,
@@ -72,6 +70,13 @@ bool facet_policy_knows_task(const FacetPolicy *policy, const FacetRace *race, F
     if (!facet_race_policy_task(&known, policy, race, task).ok) return false;
     return facet_policy_knows(policy, 0, known.value[0]) &&
            facet_policy_knows(policy, 1, known.value[1]);
+}
+
+bool facet_policy_holds_out(const FacetPolicy *policy, const FacetRace *race, FacetCourseTask task)
+{
+    FacetFactorTask known;
+    return !facet_race_policy_task(&known, policy, race, task).ok ||
+           !facet_factor_split_contains(facet_policy_training(policy), known);
 }
 
 // ---- Sampling -----------------------------------------------------------------------------------
@@ -315,11 +320,17 @@ void facet_policy_planner_destroy(FacetPolicyPlanner *planner)
     free(planner);
 }
 
+static bool holds_out(const FacetRace *race, FacetCourseTask task, void *context)
+{
+    return facet_policy_holds_out(((const FacetPolicyPlanner *)context)->policy, race, task);
+}
+
 FacetPlanner facet_planner_from_policy(const FacetPolicyPlanner *planner)
 {
     // Planning only reads; the context of a planner is not const because others may write.
     return (FacetPlanner){.name = facet_policy_method_name(policy_method(planner->policy)),
                           .plan = plan_by_policy,
                           .context = (void *)(uintptr_t)planner,
-                          .plan_all = plan_all_by_policy};
+                          .plan_all = plan_all_by_policy,
+                          .held_out = holds_out};
 }

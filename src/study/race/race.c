@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "factor/factor.h"
 #include "race/speed_cache.h"
+#include "race/streams.h"
 
 #include <stdlib.h>
 
@@ -166,7 +167,8 @@ FacetStatus facet_race_fly_traced(FacetRaceResult *result, FacetFlightTrace *tra
     FacetReference plan, truth;
     FacetFlightSetup setup = facet_race_setup(race, task);
     *result = (FacetRaceResult){.task = task,
-                                .held_out = facet_course_is_held_out(race->course, task),
+                                .held_out = planner->held_out &&
+                                            planner->held_out(race, task, planner->context),
                                 .seed = seed,
                                 .speed_reference = facet_race_reference_speed(race, task)};
     TRY(plan_as_expert(expert, race, task, seed, NULL));
@@ -181,11 +183,8 @@ FacetStatus facet_race_fly_traced(FacetRaceResult *result, FacetFlightTrace *tra
                                        .gate_count = setup.track->gate_count};
         return status_ok();
     }
-    setup.gusts =
-        (FacetGusts){.speed = gusts,
-                     .time = 1.0,
-                     .seed = seed,
-                     .stream = (uint64_t)(task.track * race->speeds.openings + task.opening)};
+    setup.gusts = (FacetGusts){
+        .speed = gusts, .time = 1.0, .seed = seed, .stream = race_gust_stream(race, task)};
     result->flight = fly_beside(&result->error, trace, &setup, &plan, &truth,
                                 facet_flight_start(&race->model, &truth, result->speed_reference));
     return status_ok();

@@ -192,8 +192,8 @@ void speed_cache_write(const FacetSpeedMap *map, const char *folder, uint64_t ke
         fprintf(text, "%d %016" PRIx64 " %016" PRIx64 "\n", cell->feasible, bits_of(cell->speed),
                 bits_of(cell->best_ratio));
     }
-    fflush(text);
-    fprintf(text, "%016" PRIx64 "\n", hash_bytes(HASH_START, bytes, size));
-    if (fclose(text) == 0) (void)file_write(path, bytes, size);
+    if (fflush(text) == 0) fprintf(text, "%016" PRIx64 "\n", hash_bytes(HASH_START, bytes, size));
+    bool whole = !ferror(text);
+    if (fclose(text) == 0 && whole) (void)file_write(path, bytes, size);
     free(bytes);
 }

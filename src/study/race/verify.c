@@ -1,7 +1,8 @@
-// Verification before flight: a plan is simulated, and slowed where it would miss (see
-// facet_study/race.h).
+// Verification before flight: a plan is simulated, repaired where it would miss, and slowed where
+// that is not enough (see facet_study/race.h).
 //
-// The path stays as the policy made it; only speeds go down. Slowing around a gate at arc length
+// The repair is the runtime's (facet_flight_repair). Slowing leaves the path as it is; only speeds
+// go down. Slowing around a gate at arc length
 // s_g to the speed v puts a cap on the speed that rises away from the gate as a steady acceleration
 // a allows,
 //
@@ -25,6 +26,7 @@
 
 #include <facet_study/race.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double BRAKING[] = {4.0, 2.0, 1.0, 0.5, 0.0}; // m/s^2, the sharpest first
 static const double LADDER = 0.95;    // of the speed, from one step to the next
@@ -50,7 +52,8 @@ typedef struct Verification {
 
 FacetVerifyOptions facet_verify_defaults(void)
 {
-    return (FacetVerifyOptions){.margin = 0.1, .tries = 8};
+    FacetRepairOptions repair = facet_repair_defaults();
+    return (FacetVerifyOptions){.margin = repair.margin, .tries = 8, .repair = repair};
 }
 
 static bool keeps_margin(const FacetPassage *gate, double limit)
@@ -236,9 +239,102 @@ static double slowest_factor(const FacetKeypoint *plan, const FacetKeypoint *raw
     return least;
 }
 
-FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
-                              const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], FacetCourseTask task,
-                              const FacetVerifyOptions *options)
+// Repairs the plan, and takes what came of it where it is no worse in still air.
+static FacetStatus repair_plan(Verification *v, const FacetKeypoint *raw,
+                               const FacetVerifyOptions *options, FacetPool *pool)
+{
+    FacetVerifyReport *report = v->report;
+    FacetRepairOptions how = options->repair;
+    FacetRepair repair;
+    how.margin = options->margin;
+    TRY(facet_flight_repair(&repair, &v->setup, raw, v->start, &how, pool));
+    report->checked = how.flights;
+    report->raw_clear = repair.raw_clear;
+    report->clear = repair.clear;
+    report->flown = repair.flown;
+    memcpy(report->reason, repair.reason, sizeof report->reason);
+    if (repair.still.passed >= report->raw.passed)
+        memcpy(report->plan, repair.plan, sizeof report->plan);
+    return status_ok();
+}
+
+// Flies a plan that was changed after its repair in gusts again.
+static FacetStatus check_again(Verification *v, const FacetVerifyOptions *options, FacetPool *pool)
+{
+    FacetVerifyReport *report = v->report;
+    FacetRepairOptions how = options->repair;
+    FacetRepair repair;
+    how.margin = options->margin;
+    how.steps = 0; // it only looks
+    how.speed_least = 1.0;
+    TRY(facet_flight_repair(&repair, &v->setup, report->plan, v->start, &how, pool));
+    report->clear = repair.clear;
+    report->flown += repair.flown;
+    memcpy(report->reason, repair.reason, sizeof report->reason);
+    return status_ok();
+}
+
+// Slows the plan where it misses. Speeds that lost more at the gates behind a blocked one than they
+// won are not worth it.
+static void slow_where_needed(Prediction *seen, Verification *v)
+{
+    FacetVerifyReport *report = v->report;
+    FacetKeypoint before[FACET_CHUNK_KEYPOINTS];
+    int gates = v->setup.track->gate_count;
+    simulate(seen, v, report->plan, gates);
+    const Prediction first = *seen;
+    memcpy(before, report->plan, sizeof before);
+    while (seen->failed >= 0) { // each round mends or blocks a gate, and none before it fails again
+        mend_gate(report->plan, v, seen);
+        simulate(seen, v, report->plan, gates);
+    }
+    if (seen->flight.passed >= first.flight.passed) return;
+    memcpy(report->plan, before, sizeof before);
+    *seen = first;
+}
+
+static double largest_shift(const FacetKeypoint *plan, const FacetKeypoint *raw)
+{
+    double most = 0.0;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        most = greater(most, vec3_distance(plan[i].pos, raw[i].pos));
+    return most;
+}
+
+static bool same_plan(const FacetKeypoint *a, const FacetKeypoint *b)
+{
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        if (a[i].pos.x != b[i].pos.x || a[i].pos.y != b[i].pos.y || a[i].pos.z != b[i].pos.z ||
+            a[i].speed != b[i].speed)
+            return false;
+    return true;
+}
+
+static FacetStatus mend_plan(Verification *v, const FacetKeypoint *raw,
+                             const FacetVerifyOptions *options, FacetPool *pool)
+{
+    FacetVerifyReport *report = v->report;
+    FacetKeypoint repaired[FACET_CHUNK_KEYPOINTS];
+    Prediction seen;
+    if (!options->slow_only) TRY(repair_plan(v, raw, options, pool));
+    memcpy(repaired, report->plan, sizeof repaired);
+    slow_where_needed(&seen, v);
+    if (!options->slow_only && !same_plan(repaired, report->plan))
+        TRY(check_again(v, options, pool));
+    report->verified = seen.flight;
+    report->within_margin = seen.flight.end != FACET_FLIGHT_CRASHED;
+    for (int i = 0; i < seen.flight.gate_count; i++)
+        report->within_margin &= keeps_margin(&seen.flight.gates[i], v->limit);
+    report->good =
+        report->within_margin && report->clear + options->repair.misses >= report->checked;
+    report->slowest_factor = slowest_factor(report->plan, raw);
+    report->shift = largest_shift(report->plan, raw);
+    return status_ok();
+}
+
+static FacetStatus verify_plan(FacetVerifyReport *report, const FacetRace *race,
+                               const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], FacetCourseTask task,
+                               const FacetVerifyOptions *options, FacetPool *pool)
 {
     TRY(check_options(options));
     FacetKeypoint expert[FACET_CHUNK_KEYPOINTS];
@@ -254,42 +350,50 @@ FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
     *report = (FacetVerifyReport){.slowest_factor = 1.0, .tries = 1};
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) report->plan[i] = raw[i];
     Prediction seen;
-    int gates = v.setup.track->gate_count;
-    if (!simulate(&seen, &v, raw, gates)) return status_ok();
+    if (!simulate(&seen, &v, raw, v.setup.track->gate_count)) return status_ok();
     report->raw = seen.flight;
-    while (seen.failed >= 0) { // each round mends or blocks a gate, and none before it fails again
-        mend_gate(report->plan, &v, &seen);
-        simulate(&seen, &v, report->plan, gates);
-    }
-    // Speeds that lost more at the gates behind a blocked one than they won are not worth it.
-    if (seen.flight.passed < report->raw.passed) {
-        for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) report->plan[i] = raw[i];
-        seen.flight = report->raw;
-    }
-    report->verified = seen.flight;
-    report->within_margin = seen.flight.end != FACET_FLIGHT_CRASHED;
-    for (int i = 0; i < seen.flight.gate_count; i++)
-        report->within_margin &= keeps_margin(&seen.flight.gates[i], v.limit);
-    report->slowest_factor = slowest_factor(report->plan, raw);
-    return status_ok();
+    return mend_plan(&v, raw, options, pool);
+}
+
+FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
+                              const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], FacetCourseTask task,
+                              const FacetVerifyOptions *options)
+{
+    return verify_plan(report, race, raw, task, options, race->pool);
 }
 
 // Whether a plan is to be taken rather than another.
 static bool better_report(const FacetVerifyReport *report, const FacetVerifyReport *other)
 {
     if (report->within_margin != other->within_margin) return report->within_margin;
+    if (report->clear != other->clear) return report->clear > other->clear;
     return report->verified.passed > other->verified.passed;
 }
 
 // Verifies the plan of try `number`, from 0 on, and takes it if it is the best so far.
 static FacetStatus consider(FacetVerifyReport *report, const FacetRace *race,
                             const FacetKeypoint *chunk, FacetCourseTask task,
-                            const FacetVerifyOptions *options, int number)
+                            const FacetVerifyOptions *options, int number, FacetPool *pool)
 {
     FacetVerifyReport other;
-    TRY(facet_race_verify(&other, race, chunk, task, options));
+    TRY(verify_plan(&other, race, chunk, task, options, pool));
     if (number == 0 || better_report(&other, report)) *report = other;
     report->tries = number + 1;
+    return status_ok();
+}
+
+static FacetStatus plan_and_verify(FacetVerifyReport *report,
+                                   FacetKeypoint raw[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                                   const FacetPlanner *planner, FacetCourseTask task, uint64_t seed,
+                                   const FacetVerifyOptions *options, FacetPool *pool)
+{
+    TRY(planner->plan(raw, race, task, seed, planner->context));
+    TRY(consider(report, race, raw, task, options, 0, pool));
+    for (int i = 1; i < options->tries && !report->good; i++) {
+        FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+        TRY(planner->plan(chunk, race, task, seed + (uint64_t)i, planner->context));
+        TRY(consider(report, race, chunk, task, options, i, pool));
+    }
     return status_ok();
 }
 
@@ -299,14 +403,7 @@ FacetStatus facet_race_plan_verified(FacetVerifyReport *report,
                                      FacetCourseTask task, uint64_t seed,
                                      const FacetVerifyOptions *options)
 {
-    TRY(planner->plan(raw, race, task, seed, planner->context));
-    TRY(consider(report, race, raw, task, options, 0));
-    for (int i = 1; i < options->tries && !report->within_margin; i++) {
-        FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
-        TRY(planner->plan(chunk, race, task, seed + (uint64_t)i, planner->context));
-        TRY(consider(report, race, chunk, task, options, i));
-    }
-    return status_ok();
+    return plan_and_verify(report, raw, race, planner, task, seed, options, race->pool);
 }
 
 static FacetStatus plan_verified(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
@@ -315,17 +412,25 @@ static FacetStatus plan_verified(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], con
     const FacetVerifiedPlanner *planner = context;
     FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
     FacetVerifyReport report;
-    TRY(facet_race_plan_verified(&report, raw, race, &planner->inner, task, seed,
-                                 &planner->options));
+    // A planner may be called from the threads of the study's own pool, so it uses none.
+    TRY(plan_and_verify(&report, raw, race, &planner->inner, task, seed, &planner->options, NULL));
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i] = report.plan[i];
     return status_ok();
+}
+
+static bool inner_holds_out(const FacetRace *race, FacetCourseTask task, void *context)
+{
+    const FacetPlanner *inner = &((const FacetVerifiedPlanner *)context)->inner;
+    return inner->held_out && inner->held_out(race, task, inner->context);
 }
 
 FacetPlanner facet_race_verified(const FacetVerifiedPlanner *planner)
 {
     // Planning only reads; the context of a planner is not const because others may write.
-    return (FacetPlanner){
-        .name = "verified", .plan = plan_verified, .context = (void *)(uintptr_t)planner};
+    return (FacetPlanner){.name = "verified",
+                          .plan = plan_verified,
+                          .held_out = inner_holds_out,
+                          .context = (void *)(uintptr_t)planner};
 }
 
 // ---- Flights ------------------------------------------------------------------------------------
@@ -365,8 +470,10 @@ static FacetKeypoint *chunk_at(FacetKeypoint *chunks, int index)
     return chunks + (size_t)index * FACET_CHUNK_KEYPOINTS;
 }
 
-static FacetStatus fly_both(const VerifyWork *work, int index)
+static FacetStatus fly_both(void *context, int index, int worker)
 {
+    (void)worker;
+    const VerifyWork *work = context;
     const FacetRace *race = work->race;
     FacetCourseTask task = work->tasks[index];
     FacetPlanner raw = {.name = work->planner->name,
@@ -374,33 +481,39 @@ static FacetStatus fly_both(const VerifyWork *work, int index)
                         .context = chunk_at(work->raw_plans, index)};
     FacetPlanner verified = {
         .name = "verified", .plan = plan_given, .context = work->reports[index].plan};
+    const FacetPlanner *planner = work->planner;
+    bool held_out = planner->held_out && planner->held_out(race, task, planner->context);
     TRY(facet_race_fly(&work->raw[index], race, &raw, task, work->seed, work->gusts));
-    return facet_race_fly(&work->verified[index], race, &verified, task, work->seed, work->gusts);
+    TRY(facet_race_fly(&work->verified[index], race, &verified, task, work->seed, work->gusts));
+    work->raw[index].held_out = work->verified[index].held_out = held_out;
+    return status_ok();
 }
 
 static bool settled(const VerifyWork *work, int index)
 {
-    return work->reports[index].within_margin || work->round + 1 == work->options->tries;
+    return work->reports[index].good || work->round + 1 == work->options->tries;
 }
 
-static FacetStatus verify_one(void *context, int slot, int worker)
+static FacetStatus plan_one(void *context, int slot, int worker)
 {
     (void)worker;
     const VerifyWork *work = context;
     const FacetPlanner *planner = work->planner;
+    return planner->plan(chunk_at(work->chunks, slot), work->race, work->wanted[slot],
+                         work->seeds[slot], planner->context);
+}
+
+// The flights of a repair are shared out over the pool, so plans are verified one after the other.
+static FacetStatus verify_one(const VerifyWork *work, int slot)
+{
     int index = work->open[slot];
-    FacetKeypoint *chunk = chunk_at(work->chunks, slot);
+    const FacetKeypoint *chunk = chunk_at(work->chunks, slot);
     TRY(progress_add(work->progress, 0, NULL));
-    if (!planner->plan_all)
-        TRY(planner->plan(chunk, work->race, work->wanted[slot], work->seeds[slot],
-                          planner->context));
     for (int i = 0; work->round == 0 && i < FACET_CHUNK_KEYPOINTS; i++)
         chunk_at(work->raw_plans, index)[i] = chunk[i];
     TRY(consider(&work->reports[index], work->race, chunk, work->wanted[slot], work->options,
-                 work->round));
-    if (!settled(work, index)) return status_ok();
-    TRY(fly_both(work, index));
-    return progress_add(work->progress, 1, NULL);
+                 work->round, work->race->pool));
+    return progress_add(work->progress, settled(work, index) ? 1 : 0, NULL);
 }
 
 // The next try of every task that is not settled: all are planned together.
@@ -415,7 +528,9 @@ static FacetStatus verify_round(VerifyWork *work)
     if (planner->plan_all)
         TRY(planner->plan_all(work->chunks, work->race, work->wanted, work->seeds, work->count,
                               planner->context, &aside));
-    TRY(pool_try(work->race->pool, work->count, verify_one, work));
+    else
+        TRY(pool_try(work->race->pool, work->count, plan_one, work));
+    for (int i = 0; i < work->count; i++) TRY(verify_one(work, i));
     int left = 0;
     for (int i = 0; i < work->count; i++)
         if (!settled(work, work->open[i])) work->open[left++] = work->open[i];
@@ -435,7 +550,7 @@ static FacetStatus verify_rounds(VerifyWork *work, int count)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d plans", count);
     for (int i = 0; i < count; i++) work->open[i] = i;
     for (work->count = count; work->count > 0; work->round++) TRY(verify_round(work));
-    return status_ok();
+    return pool_try(work->race->pool, count, fly_both, work);
 }
 
 FacetStatus facet_race_fly_verified(FacetRaceResult *raw, FacetRaceResult *verified,

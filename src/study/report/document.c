@@ -34,6 +34,10 @@ static Json *source_of_file(Report *report, InputKind kind)
         [INPUT_STEPS] = {"Step study", "eval --step-study"},
         [INPUT_CERTIFY] = {"Certificates", "certify"},
         [INPUT_VERIFY] = {"Verification before flight", "fly --verify"},
+        [INPUT_BUDGET] = {"Budget of Theorem 2", "certify --budget"},
+        [INPUT_LEAVE_ONE_OUT] = {"Leave one pair out", "study leave-one-out"},
+        [INPUT_METAWORLD] = {"Meta-World study", ""},
+        [INPUT_RACE_STUDY] = {"Race study", "reproduce"},
         [INPUT_GATE] = {"Single gate", "gate"},
         [INPUT_GATE_STUDY] = {"Single-gate study", "gate study"},
     };
@@ -75,13 +79,13 @@ static Json *source_of_flights(const Report *report)
     return out;
 }
 
-// The single-gate study is another study: a report of races does not miss it.
+// A report of races does not miss other studies.
 static Json *document_sources(Report *report)
 {
     Json *out = json_array();
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) {
         const void *wanted = report->race;
-        if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) wanted = report->inputs[kind].document;
+        if (kind >= INPUT_BUDGET) wanted = report->inputs[kind].document;
         if (wanted) json_push(out, source_of_file(report, kind));
     }
     if (report->race) json_push(out, source_of_flights(report));
@@ -202,7 +206,7 @@ static Json *document_tasks(Report *report)
         json_set_number(entry, "track", task.track);
         json_set_number(entry, "opening", task.opening);
         json_set_bool(entry, "feasible", cell->feasible);
-        json_set_bool(entry, "held_out", facet_course_is_held_out(race->course, task));
+        json_set_bool(entry, "held_out", report_held_out(report, task));
         json_set_number(entry, "speed_reference", cell->feasible ? cell->speed : nan(""));
         json_set_number(entry, "speed_paper", paper > 0.0 ? paper : nan(""));
         json_set_number(entry, "gates", race->course->tracks[task.track].gate_count);
@@ -233,7 +237,7 @@ static Json *document_gates(const FacetFlight *flight)
     return out;
 }
 
-static Json *document_plan(const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS])
+Json *document_plan(const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], int places)
 {
     double numbers[FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS], *next = numbers;
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
@@ -242,7 +246,7 @@ static Json *document_plan(const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS])
         *next++ = plan[i].pos.z;
         *next++ = plan[i].speed;
     }
-    return json_from_numbers(numbers, FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS, 3);
+    return json_from_numbers(numbers, FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS, places);
 }
 
 static Json *document_flight(const ReportFlight *flight, int task, int method)
@@ -262,7 +266,7 @@ static Json *document_flight(const ReportFlight *flight, int task, int method)
     json_set_number(out, "speed_flown", decimals(result->flight.speed_mean, 1e4));
     json_set_number(out, "error_m", decimals(result->error, 1e4));
     json_set(out, "gate_results", document_gates(&result->flight));
-    json_set(out, "plan", document_plan(result->plan));
+    json_set(out, "plan", document_plan(result->plan, 3));
     json_set_number(out, "rate", REPORT_RATE);
     json_set(out, "positions", json_from_numbers(flight->positions, 3 * flight->samples, 3));
     json_set(out, "attitudes", json_from_numbers(flight->attitudes, 4 * flight->samples, 3));
@@ -332,6 +336,7 @@ Json *report_document(Report *report)
         json_set(out, "tasks", document_tasks(report));
         json_set(out, "flights", document_flights(report));
         json_set(out, "denoising", document_denoising(report));
+        if (report->live.count > 0) json_set(out, "live", document_live(report));
     }
     if (report->gate) json_set(out, "gate", document_gate(report));
     json_set(out, "figures", document_figures(report));

@@ -19,7 +19,11 @@ double report_ltv(double *deviation, Report *report, const JsonRef *entry);
 // Sets a text, or null for an empty one.
 void document_set_text(Json *object, const char *key, const char *text);
 
+// The 32 keypoints x, y, z, speed of a plan in one list, with so many decimals.
+Json *document_plan(const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], int places);
+
 Json *document_colors(void);
+Json *document_live(const Report *report);
 Json *document_gate(const Report *report);
 Json *document_figures(Report *report);
 Json *document_tables(Report *report);

@@ -1,4 +1,6 @@
 // The single-gate study in the page's data, and a page of it alone.
+#include "picture/base64.h"
+#include "picture/png.h"
 #include "report/document.h"
 #include "report/gate_study.h"
 
@@ -30,6 +32,39 @@ static Json *document_shown(const GateStudy *study, const StudyFlight *flight)
     return out;
 }
 
+enum { FRAME_WIDE = 200 }; // px: wider frames are shown at half their size, which saves most of it
+
+// Averages 2 x 2 pixels, in place.
+static void halve(uint8_t *rgb, int width, int height)
+{
+    uint8_t *out = rgb;
+    for (int y = 0; y + 1 < height; y += 2)
+        for (int x = 0; x + 1 < width; x += 2)
+            for (int c = 0; c < 3; c++) {
+                const uint8_t *at = rgb + 3 * ((size_t)y * (size_t)width + (size_t)x) + c;
+                const uint8_t *below = at + 3 * (size_t)width;
+                *out++ = (uint8_t)((at[0] + at[3] + below[0] + below[3] + 2) / 4);
+            }
+}
+
+// A wide frame at half its size; the caller frees it. NULL for one that stays as it is.
+static char *smaller_frame(const char *base64)
+{
+    size_t size;
+    int width, height;
+    uint8_t *rgb = NULL, *small = NULL, *png = base64_decode(&size, base64);
+    char *text = NULL;
+    if (png && png_decode(&rgb, &width, &height, png, size) && width > FRAME_WIDE && height > 1) {
+        halve(rgb, width, height);
+        if (png_encode(&small, &size, rgb, width / 2, height / 2).ok)
+            text = base64_encode(small, size);
+    }
+    free(png);
+    free(rgb);
+    free(small);
+    return text;
+}
+
 static Json *document_frames(const GateStudy *study, const StudyVenue *venue)
 {
     Json *out = json_array();
@@ -41,7 +76,9 @@ static Json *document_frames(const GateStudy *study, const StudyVenue *venue)
         json_set_numbers(
             frame, {"time", decimals(venue->times[i], 1e3)},
             {"distance", decimals(vec3_distance(at, study->gates[flight->gate].center), 1e3)});
-        json_set_string(frame, "png", venue->frames[i]);
+        char *small = smaller_frame(venue->frames[i]);
+        json_set_string(frame, "png", small ? small : venue->frames[i]);
+        free(small);
         json_push(out, frame);
     }
     return out;

@@ -24,8 +24,11 @@ static void draw_cell(Svg *svg, Report *report, FacetCourseTask task, double x, 
     const char *color = clear ? "pass" : "miss";
     report_task_name(name, report, task);
     snprintf(tip, sizeof tip, "%s, %s\n%s: %d of %d gates, plan %.2f m/s, reference %.2f m/s", name,
-             held_out ? "held out" : "training", report_methods[method].short_name, f->passed,
-             f->gate_count, flight->result.speed_generated, flight->result.speed_reference);
+             held_out                  ? "held out"
+             : method == METHOD_EXPERT ? "flown by the expert"
+                                       : "training",
+             report_methods[method].short_name, f->passed, f->gate_count,
+             flight->result.speed_generated, flight->result.speed_reference);
     svg_bar(svg, inner_x, inner_y + height - 5, width * share, 5, color, false, NULL);
     svg_box(svg, inner_x, inner_y, width, height, held_out ? "accent" : "grid", held_out ? 2.4 : 1,
             NULL);

@@ -86,7 +86,7 @@ static void figure_sweep(Json *list, Report *report)
     for (int i = 0; i < PAPER_SWEEP_ROWS; i++) {
         const PaperSweep *paper = &paper_sweep[i];
         sweep_add(&lines[3], paper->steps, paper->composed_all);
-        sweep_add(&lines[4], paper->steps, paper->composed_held_out);
+        if (lines[1].count > 0) sweep_add(&lines[4], paper->steps, paper->composed_held_out);
         sweep_add(&lines[5], paper->steps, paper->joint_all);
         most = fmax(most, paper->steps);
     }
@@ -100,6 +100,7 @@ static void figure_sweep(Json *list, Report *report)
     for (int i = SWEEP_LINES - 1; i >= 0; i--) draw_sweep_line(&svg, &plot, &lines[i]);
     for (int i = 0; i < SWEEP_LINES; i++) {
         int column = i % 3, row = i / 3;
+        if (lines[i].count == 0) continue; // nothing was held out
         legend_line(&svg, LEFT + column * 225, TOP + HEIGHT + 64 + row * 20, lines[i].color,
                     lines[i].width, lines[i].dash, lines[i].name);
     }

@@ -106,7 +106,8 @@ void figures_steps(Json *list, Report *report)
                        {.tasks = "held_out", .title = "Held-out tasks"}};
     panels[0].gates = input_at(report, &first, "gates.all");
     panels[1].gates = input_at(report, &first, "gates.held_out");
-    if (!(most > 1.0) || !(panels[0].gates > 0.0) || !(panels[1].gates > 0.0)) {
+    int count = panels[1].gates > 0.0 ? 2 : 1; // nothing was held out
+    if (!(most > 1.0) || !(panels[0].gates > 0.0)) {
         figure_missing(list, &figure,
                        "There is no step study: run facet eval --step-study --json FILE.");
         return;
@@ -114,7 +115,7 @@ void figures_steps(Json *list, Report *report)
     Svg svg;
     svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
     svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < count; p++) {
         Panel *panel = &panels[p];
         panel->plot = (Plot){.left = LEFT + p * (PANEL + BETWEEN),
                              .top = TOP,

@@ -24,7 +24,7 @@ static Columns columns_make(const Report *report)
     int count = out.tasks && feasible ? facet_race_feasible_tasks(feasible, race) : 0;
     for (int held_out = 0; held_out < 2; held_out++)
         for (int i = 0; i < count; i++) {
-            if (facet_course_is_held_out(race->course, feasible[i]) != held_out) continue;
+            if (report_held_out(report, feasible[i]) != held_out) continue;
             out.tasks[out.count++] = feasible[i];
             out.training += !held_out;
         }
@@ -63,7 +63,7 @@ static void draw_columns(Svg *svg, const Figure *figure, const Report *report,
         report_task_name(name, report, columns->tasks[i]);
         svg_text_upwards(svg, column_x(columns, i) + 4, TOP + HEIGHT + 8, SVG_END, 12, "ink", name);
     }
-    if (columns->training > 0)
+    if (columns->training > 0 && report_main_method(report) != METHOD_EXPERT)
         svg_text(svg, LEFT + 4, TOP - 10, SVG_START, 13, "muted", "training");
     if (columns->training == columns->count) return;
     double x = column_x(columns, columns->training) - 0.5 * columns->step;
@@ -256,8 +256,7 @@ static void figure_bounds(Json *list, Report *report, const Columns *columns)
 static double taken(Report *report, const JsonRef *gate)
 {
     double miss = input_number(report, gate, "miss_nominal");
-    double radius = input_number(report, gate, "radius");
-    return (miss + radius) / input_number(report, gate, "half_width");
+    return (miss + input_gate_bound(report, gate)) / input_number(report, gate, "half_width");
 }
 
 static void draw_gates_column(Svg *svg, const Plot *plot, Report *report, const Columns *columns,
@@ -275,7 +274,7 @@ static void draw_gates_column(Svg *svg, const Plot *plot, Report *report, const 
         if (!(share > 0.0)) continue;
         snprintf(tip, sizeof tip, "%s, gate %.40s: %s\nmiss %.3f m + radius %.3g m of %.3g m", name,
                  input_text(&gate, "gate"), certified ? "certified" : "not certified",
-                 input_number(report, &gate, "miss_nominal"), input_number(report, &gate, "radius"),
+                 input_number(report, &gate, "miss_nominal"), input_gate_bound(report, &gate),
                  input_number(report, &gate, "half_width"));
         double x = column_x(columns, i) +
                    0.7 * columns->step * (count > 1 ? (double)g / (count - 1) - 0.5 : 0.0);
@@ -292,7 +291,7 @@ static void figure_gates(Json *list, Report *report, const Columns *columns)
                            "certificates",
                            "Certificate of every gate",
                            "The nominal miss plus the radius within which the crossing must lie, "
-                           "as a share of the half-width. Below 1 the gate is certified.",
+                           "as a share of the half-width. A gate is certified only below 1.",
                            WIDTH,
                            TOP + HEIGHT + LABELS + 20};
     double least = 1.0, most = 1.0;

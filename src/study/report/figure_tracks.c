@@ -17,7 +17,7 @@ static bool choose_task(FacetCourseTask *task, const Report *report, int track)
     for (int o = 0; o < course->opening_count; o++) {
         FacetCourseTask candidate = {track, o};
         if (!report_flight(report, METHOD_EXPERT, candidate)->flown) continue;
-        int rank = facet_course_is_held_out(course, candidate)         ? 3
+        int rank = report_held_out(report, candidate)                  ? 3
                    : strcmp(course->openings[o].name, "standard") == 0 ? 2
                                                                        : 1;
         if (rank > best) best = rank, *task = candidate;
@@ -240,11 +240,13 @@ void figures_tracks(Json *list, Report *report)
         FacetCourseTask task;
         char id[64], title[160], name[REPORT_TASK_NAME];
         if (!choose_task(&task, report, t)) continue;
-        bool held_out = facet_course_is_held_out(course, task);
+        bool held_out = report_held_out(report, task);
         track_id(id, &course->tracks[t], t);
         report_task_name(name, report, task);
         snprintf(title, sizeof title, "%s%s", name,
-                 held_out ? ", held out: no training saw this pair" : ", a training pair");
+                 held_out                                      ? ", held out: never trained on"
+                 : report_main_method(report) == METHOD_EXPERT ? ""
+                                                               : ", a training pair");
         const Figure figure = {
             id,
             "tracks",

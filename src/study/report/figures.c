@@ -122,10 +122,13 @@ Json *document_figures(Report *report)
     if (report->race) {
         figures_overview(out, report);
         figures_passage(out, report);
+        figures_repair(out, report);
         figures_tracks(out, report);
         figures_sampling(out, report);
         figures_steps(out, report);
         figures_certificates(out, report);
+        figures_budget(out, report);
+        figures_leave_one_out(out, report);
     }
     figures_gate(out, report);
     return out;

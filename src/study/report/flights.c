@@ -42,6 +42,12 @@ int report_main_method(const Report *report)
     return METHOD_EXPERT;
 }
 
+bool report_held_out(const Report *report, FacetCourseTask task)
+{
+    const ReportFlight *flight = report_flight(report, report_main_method(report), task);
+    return flight->flown && flight->result.held_out;
+}
+
 int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode)
 {
     char id[64];
@@ -173,7 +179,17 @@ typedef struct FilePlans {
     int count;
     FacetCourseTask *tasks;
     FacetKeypoint (*plans)[FACET_CHUNK_KEYPOINTS];
+    const Report *report;
+    JsonRef results; // of the method, with what its policy held out
 } FilePlans;
+
+static bool file_holds_out(const FacetRace *race, FacetCourseTask task, void *context)
+{
+    (void)race;
+    const FilePlans *file = context;
+    JsonRef entry = input_find_task(file->report, &file->results, task);
+    return input_flag(&entry, "held_out");
+}
 
 // A planner that has the plans already.
 static FacetStatus plan_of_file(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
@@ -223,7 +239,11 @@ static FacetStatus fly_plans(FilePlans *file, Report *report, const JsonRef *pla
         read_plan(file, report, &plan);
     }
     if (file->count == 0) return status_ok();
-    const FacetPlanner planner = {.name = "file", .plan = plan_of_file, .context = file};
+    JsonRef root = input_root(report, kind), methods = input_member(&root, "methods");
+    JsonRef entry = kind == INPUT_EVAL ? input_member(&methods, json_key(plans)) : root;
+    file->results = input_member(&entry, "tasks");
+    const FacetPlanner planner = {
+        .name = "file", .plan = plan_of_file, .context = file, .held_out = file_holds_out};
     FacetStatus status = fly_method(report, method, &planner, file->tasks, file->count, seed);
     report->origins[method] = input_name(kind);
     return status;
@@ -234,7 +254,8 @@ static FacetStatus fly_file(Report *report, InputKind kind)
     JsonRef root = input_root(report, kind), methods = input_member(&root, "plans");
     double seed = input_number(report, &root, "seed");
     size_t room = (size_t)report->task_count;
-    FilePlans file = {.tasks = calloc(room, sizeof *file.tasks),
+    FilePlans file = {.report = report,
+                      .tasks = calloc(room, sizeof *file.tasks),
                       .plans = calloc(room, sizeof *file.plans)};
     FacetStatus status =
         file.tasks && file.plans
@@ -376,5 +397,6 @@ void report_close(Report *report)
     gate_study_free(report->gate);
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) json_free(report->inputs[kind].document);
     report_denoising_free(&report->denoising);
+    report_live_free(&report->live);
     free(report);
 }

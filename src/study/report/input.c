@@ -17,6 +17,10 @@ static const struct {
     [INPUT_STEPS] = {"steps", "steps.json"},
     [INPUT_CERTIFY] = {"certify", "certify.json"},
     [INPUT_VERIFY] = {"verify", "verify.json"},
+    [INPUT_BUDGET] = {"budget", "budget.json"},
+    [INPUT_LEAVE_ONE_OUT] = {"leave-one-out", "leave-one-out.json"},
+    [INPUT_METAWORLD] = {"metaworld", "metaworld.json"},
+    [INPUT_RACE_STUDY] = {"race-study", "race-study.json"},
     [INPUT_GATE] = {"gate", "gate.json"},
     [INPUT_GATE_STUDY] = {"gate-study", "gate-study.json"},
 };
@@ -113,12 +117,20 @@ FacetStatus input_read(Report *report, InputKind kind, const ReportSetup *setup)
     char path[FILE_PATH_MAX];
     if (setup->files[kind]) {
         snprintf(input->path, sizeof input->path, "%s", setup->files[kind]);
-        return read_document(report, input, setup->files[kind]);
+        TRY(read_document(report, input, setup->files[kind]));
+        return input_check(report, kind);
     }
     bool given =
         (kind == INPUT_RACE && setup->no_race_file) || (kind == INPUT_GATE && setup->no_gate_file);
     bool wanted = !setup->no_defaults && !given;
-    if (wanted && default_place(path, input->path, kind)) return read_document(report, input, path);
+    if (wanted && default_place(path, input->path, kind)) {
+        TRY(read_document(report, input, path));
+        FacetStatus status = input_check(report, kind);
+        if (status.ok) return status;
+        report_note(report, "Left out, as nobody named it: %s", status.text);
+        json_free(input->document);
+        input->document = NULL;
+    }
     input->path[0] = '\0';
     return status_ok();
 }
@@ -235,6 +247,21 @@ InputOrigin input_origin(Report *report, InputKind kind)
         .version = input_text(&root, "version"),
         .seed = input_number(report, &root, "seed"),
     };
+}
+
+double input_gate_bound(Report *report, const JsonRef *gate)
+{
+    double bound = input_number(report, gate, "bound");
+    return isnan(bound) ? input_number(report, gate, "radius") : bound;
+}
+
+void report_recipe_name(char out[REPORT_RECIPE_NAME], Report *report, const JsonRef *recipe)
+{
+    double weight = input_number(report, recipe, "composed_loss");
+    if (weight > 0.0)
+        snprintf(out, REPORT_RECIPE_NAME, "composed loss %g", weight);
+    else
+        snprintf(out, REPORT_RECIPE_NAME, "the paper's loss");
 }
 
 bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at)

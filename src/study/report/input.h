@@ -10,6 +10,9 @@ void report_note(Report *report, const char *format, ...) __attribute__((format(
 
 FacetStatus input_read(Report *report, InputKind kind, const ReportSetup *setup);
 
+// Refuses results of another command, and of tasks, gates or speeds that this course does not have.
+FacetStatus input_check(const Report *report, InputKind kind);
+
 const char *input_name(InputKind kind); // "eval"
 
 // The document's root; its node is NULL when there is no document.
@@ -46,6 +49,14 @@ typedef struct InputOrigin {
     double seed;
 } InputOrigin;
 InputOrigin input_origin(Report *report, InputKind kind);
+
+// The radius about the nominal crossing that a gate's certificate states, m; the first order's in
+// files that have no other.
+double input_gate_bound(Report *report, const JsonRef *gate);
+
+// The name of a recipe of leave-one-pair-out.
+enum { REPORT_RECIPE_NAME = 40 };
+void report_recipe_name(char out[REPORT_RECIPE_NAME], Report *report, const JsonRef *recipe);
 
 // The task that an object names by its members track and size. False when the course has none.
 bool input_task(FacetCourseTask *task, const Report *report, const JsonRef *at);

@@ -26,6 +26,10 @@ const ReportMethod report_methods[REPORT_METHODS] = {
     {"ours_joint", "Factored, composed loss, joint", "Ours, joint",
      "The same network, shown track and size at once instead of added up.", "factored_joint",
      "#a2337e", "#f08cc8", "2 3", 1.6, false},
+    {"verified", "Factored, composed loss, repaired before flight", "Ours, verified",
+     "The composed plan, simulated before it is flown and repaired where it would miss. The repair "
+     "knows the course and the simulator, which the policy is not told.",
+     NULL, "#b3261e", "#ff8a80", "8 3", 2.2, true},
     {"oracle", "Oracle, saw every task", "Oracle",
      "The factored network trained on the held-out tasks too: what more data would give.", "oracle",
      "#11734b", "#45d39a", "", 1.6, true},

@@ -1,6 +1,8 @@
 // The page with its data in it. The page is web/page.html, which the assembler puts into the
 // library.
 #include "base/text.h"
+#include "picture/base64.h"
+#include "picture/deflate.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -59,6 +61,36 @@ static FacetStatus out_of_memory(const char *path, char *json)
     return status_fail(FACET_NO_MEMORY, "%s: out of memory, not written", path);
 }
 
+// The document as the page takes it: escaped JSON, packed where that is shorter.
+static char *page_data(const Json *document)
+{
+    Memory plain = {0};
+    char *json = json_line(document);
+    if (json) plain.stream = open_memstream(&plain.text, &plain.size);
+    if (plain.stream) write_escaped(plain.stream, json);
+    free(json);
+    if (!plain.stream || fclose(plain.stream) != 0) {
+        free(plain.text);
+        return NULL;
+    }
+    static const char form[] = "{\"bytes\":%zu,\"deflated\":\"%s\"}";
+    Deflater *deflater = deflater_create(DEFLATE_SMALL);
+    uint8_t *packed = malloc(deflate_room(plain.size));
+    char *base64 = NULL, *data = NULL;
+    if (deflater && packed)
+        base64 = base64_encode(
+            packed, deflater_pack(packed, deflater, (const uint8_t *)plain.text, plain.size));
+    size_t room = base64 ? sizeof form + 20 + strlen(base64) : 0;
+    if (base64) data = malloc(room);
+    if (data) snprintf(data, room, form, plain.size, base64);
+    deflater_destroy(deflater);
+    free(packed);
+    free(base64);
+    bool shorter = data && strlen(data) < plain.size;
+    free(shorter ? plain.text : data);
+    return shorter ? data : plain.text;
+}
+
 FacetStatus report_write_page(const char *path, const Json *document)
 {
     const char *open = strstr(facet_page_begin, data_opens);
@@ -66,12 +98,12 @@ FacetStatus report_write_page(const char *path, const Json *document)
     if (!close) return status_fail(FACET_NOT_FOUND, "%s: the page has no place for its data", path);
     open += strlen(data_opens);
     Memory memory = {0};
-    char *json = json_line(document);
-    if (json) memory.stream = open_memstream(&memory.text, &memory.size);
-    if (!memory.stream) return out_of_memory(path, json);
+    char *data = page_data(document);
+    if (data) memory.stream = open_memstream(&memory.text, &memory.size);
+    if (!memory.stream) return out_of_memory(path, data);
     fwrite(facet_page_begin, 1, (size_t)(open - facet_page_begin), memory.stream);
-    write_escaped(memory.stream, json);
-    free(json);
+    fputs(data, memory.stream);
+    free(data);
     fputs(close, memory.stream);
     return memory_write(&memory, path);
 }

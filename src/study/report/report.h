@@ -15,7 +15,7 @@
 
 // ---- Methods ------------------------------------------------------------------------------------
 
-enum { REPORT_METHODS = 8 };
+enum { REPORT_METHODS = 9 };
 
 // The methods of the comparison, in the paper's order, with how they are drawn.
 typedef struct ReportMethod {
@@ -42,6 +42,11 @@ typedef enum InputKind {
     INPUT_STEPS, // of facet eval --step-study
     INPUT_CERTIFY,
     INPUT_VERIFY, // of facet fly --verify
+    // Other studies, which a report of races does not miss.
+    INPUT_BUDGET,        // of facet certify --budget
+    INPUT_LEAVE_ONE_OUT, // of facet study leave-one-out
+    INPUT_METAWORLD,     // of examples/metaworld/run.sh
+    INPUT_RACE_STUDY,    // of facet reproduce
     INPUT_GATE,
     INPUT_GATE_STUDY, // of facet gate study
     INPUT_KINDS
@@ -74,6 +79,15 @@ typedef struct ReportDenoising {
     double *path;           // [steps + 1][count][32][4]
 } ReportDenoising;
 
+// A policy for the page to sample from itself, and what it passed here.
+typedef struct ReportLive {
+    char name[104]; // of its file
+    size_t parameters;
+    int steps, count;
+    FacetRaceResult *results; // [count]
+    char *weights;            // the whole file, in base 64
+} ReportLive;
+
 enum { REPORT_NOTES_MAX = 40, REPORT_NOTE_SIZE = 256 };
 
 struct GateStudy;
@@ -88,6 +102,7 @@ typedef struct Report {
     ReportFlight *flights;               // [REPORT_METHODS][task_count]
     const char *origins[REPORT_METHODS]; // "race", "eval" or "flights": where the plans come from
     ReportDenoising denoising;           // count 0 for none
+    ReportLive live;                     // count 0 for none
     int note_count;
     char notes[REPORT_NOTES_MAX][REPORT_NOTE_SIZE]; // what was wrong with the inputs
 } Report;
@@ -125,6 +140,9 @@ bool report_has_method(const Report *report, int method);
 const ReportFlight *report_flight(const Report *report, int method, FacetCourseTask task);
 int report_task_index(const Report *report, FacetCourseTask task);
 
+// Whether the policy of the main method did not learn from a task, as its own record says.
+bool report_held_out(const Report *report, FacetCourseTask task);
+
 // The method that stands for Facet's factored policy, or the expert when no policy flew.
 int report_main_method(const Report *report);
 
@@ -147,6 +165,11 @@ void report_denoising_free(ReportDenoising *denoising);
 // The method that a policy with a mode is.
 int report_policy_method(const FacetPolicy *policy, FacetPolicyMode mode);
 
+// Puts the policy of a file into the page, for it to plan and fly by itself, and flies the tasks
+// that the policy knows, so that the page can say how well. Does nothing when it knows no task.
+FacetStatus report_add_live(Report *report, const char *path);
+void report_live_free(ReportLive *live);
+
 // Writes a page of the single-gate study alone: the flights of the document that facet gate makes,
 // and the tables of the study that ships with Facet.
 FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSetup *setup);
@@ -158,5 +181,9 @@ Json *report_document(Report *report);
 FacetStatus report_write_page(const char *path, const Json *document);
 FacetStatus report_write_data(const char *path, const Json *document);
 FacetStatus report_write_figures(const char *folder, const Json *document);
+
+// Writes flight.svg into a folder: a held-out task's plan and flight, moving. Nothing where the
+// main method flies no such task whole.
+FacetStatus report_write_animation(const char *folder, const Report *report);
 
 #endif

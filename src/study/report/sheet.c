@@ -61,11 +61,11 @@ void sheet_row(Sheet *sheet, bool held_out, SheetPlace place)
     sheet->row = sheet->line = NULL;
     sheet->next = 0;
     if (place != SHEET_TERMINAL) {
-        json_push(sheet->rows, sheet->row = json_array());
+        sheet->row = json_push(sheet->rows, json_array());
         json_push_bool(sheet->flags, held_out);
     }
     if (place != SHEET_PAGE) {
-        json_push(sheet->lines, sheet->line = json_array());
+        sheet->line = json_push(sheet->lines, json_array());
         json_push_bool(sheet->stars, held_out && sheet->head.starred);
     }
 }

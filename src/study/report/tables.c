@@ -36,7 +36,9 @@ static void task_cell(Sheet *sheet, const FacetCourse *course, FacetCourseTask t
                course->openings[task.opening].name);
 }
 
-static void flight_row(Sheet *sheet, const FacetCourse *course, const FacetRaceResult *result)
+// `learned`: by somebody who learned from tasks and may not have from this one.
+static void flight_row(Sheet *sheet, const FacetCourse *course, const FacetRaceResult *result,
+                       bool learned)
 {
     const FacetOpening *opening = &course->openings[result->task.opening];
     const FacetFlight *flight = &result->flight;
@@ -46,7 +48,7 @@ static void flight_row(Sheet *sheet, const FacetCourse *course, const FacetRaceR
     sheet_group(sheet, track);
     sheet_row(sheet, result->held_out, SHEET_BOTH);
     task_cell(sheet, course, result->task);
-    sheet_text(sheet, "%s", result->held_out ? "held out" : "training");
+    sheet_text(sheet, "%s", !learned ? "" : result->held_out ? "held out" : "training");
     sheet_text(sheet, "%d/%d", flight->passed, flight->gate_count);
     sheet_numbers(sheet, flight->passed, flight->gate_count, paper, flight->passed - paper,
                   worst_miss(flight), opening->half_width, result->speed_generated,
@@ -82,7 +84,8 @@ static void table_flights(SheetSink *sink, const Report *report)
     if (!begin_flights(&sheet, sink, title, flights_origin(report))) return;
     for (int i = 0; i < report->task_count; i++) {
         const ReportFlight *flight = &report->flights[method * report->task_count + i];
-        if (flight->flown) flight_row(&sheet, report->race->course, &flight->result);
+        if (flight->flown)
+            flight_row(&sheet, report->race->course, &flight->result, method != METHOD_EXPERT);
     }
     sheet_end(&sheet);
 }
@@ -105,7 +108,8 @@ static void table_totals(SheetSink *sink, const FacetRace *race, const FacetRace
     sheet_columns(&sheet, TEXT("Of", "total"), NUMBER("Count", "count", 0), NUMBER("Of", "of", 0),
                   NUMBER("Share", "%", 0));
     total_row(&sheet, "gates passed", totals.all.passed, totals.all.gates);
-    total_row(&sheet, "in training tasks", totals.training.passed, totals.training.gates);
+    if (totals.held_out.gates > 0)
+        total_row(&sheet, "in training tasks", totals.training.passed, totals.training.gates);
     total_row(&sheet, "in held-out tasks", totals.held_out.passed, totals.held_out.gates);
     total_row(&sheet, "crashes in flights", totals.crashes, count);
     total_row(&sheet, "tasks feasible", facet_race_feasible_count(race), facet_race_task_max(race));
@@ -174,7 +178,8 @@ static void table_speed_map(SheetSink *sink, const FacetRace *race, InputOrigin 
                             "race",
                             "Highest feasible speeds",
                             "The expert's highest speed that clears every gate; — is infeasible, "
-                            "or a task that the paper does not have.",
+                            "or a task that the paper does not have. The shipped layout was "
+                            "searched so that its speeds are like the paper's.",
                             .aside = aside,
                             .starred = true};
     Sheet sheet;
@@ -190,7 +195,7 @@ static void table_speed_map(SheetSink *sink, const FacetRace *race, InputOrigin 
             double ours = cell->feasible ? cell->speed : nan("");
             double paper = paper_speed(course->tracks[t].name, course->openings[o].name);
             sheet_group(&sheet, course->tracks[t].name);
-            sheet_row(&sheet, facet_course_is_held_out(course, task), SHEET_BOTH);
+            sheet_row(&sheet, false, SHEET_BOTH);
             task_cell(&sheet, course, task);
             sheet_number(&sheet, course->tracks[t].gate_count);
             sheet_compared(&sheet, ours, paper > 0.0 ? paper : nan(""));
@@ -212,11 +217,14 @@ Json *document_tables(Report *report)
     SheetSink sink = {.page = json_array()};
     if (report->race) {
         tables_eval(&sink, report);
+        tables_race_study(&sink, report);
         tables_race(&sink, report);
         tables_sampling(&sink, report);
         tables_steps(&sink, report);
         tables_certify(&sink, report);
         tables_verify(&sink, report);
+        tables_leave_one_out(&sink, report);
+        tables_metaworld(&sink, report);
     }
     tables_gate(&sink, report);
     return sink.page;
@@ -233,7 +241,10 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
     }
     if (kind == INPUT_STEPS) tables_steps(&sink, &report);
     if (kind == INPUT_CERTIFY) tables_certify(&sink, &report);
+    if (kind == INPUT_BUDGET) tables_budget(&sink, &report);
     if (kind == INPUT_VERIFY) tables_verify(&sink, &report);
+    if (kind == INPUT_LEAVE_ONE_OUT) tables_leave_one_out(&sink, &report);
+    if (kind == INPUT_RACE_STUDY) tables_race_study(&sink, &report);
     if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);
 }
 
@@ -242,7 +253,7 @@ void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *r
     SheetSink sink = {.terminal = stream};
     Sheet sheet;
     if (!begin_flights(&sheet, &sink, "", (InputOrigin){0})) return;
-    for (int i = 0; i < count; i++) flight_row(&sheet, race->course, &results[i]);
+    for (int i = 0; i < count; i++) flight_row(&sheet, race->course, &results[i], true);
     sheet_end(&sheet);
     table_totals(&sink, race, results, count);
 }

@@ -11,10 +11,14 @@ InputOrigin flights_origin(const Report *report);
 // Each gives its sheets to the sink.
 void tables_race(SheetSink *sink, Report *report);
 void tables_eval(SheetSink *sink, Report *report);
+void tables_race_study(SheetSink *sink, Report *report);
 void tables_sampling(SheetSink *sink, Report *report);
 void tables_steps(SheetSink *sink, Report *report);
 void tables_certify(SheetSink *sink, Report *report);
+void tables_budget(SheetSink *sink, Report *report); // of its own file, or of the certificate's
 void tables_verify(SheetSink *sink, Report *report);
+void tables_leave_one_out(SheetSink *sink, Report *report);
+void tables_metaworld(SheetSink *sink, Report *report);
 void tables_gate(SheetSink *sink, Report *report);
 
 // ---- For a terminal -----------------------------------------------------------------------------

@@ -132,10 +132,14 @@ static void table_all_tasks(SheetSink *sink, Report *report, const JsonRef *root
         {"eps_s", "ε_s", {tube->eps_s_least, NAN, NAN, tube->eps_s_most}},
         {"r_ss_default", "R_ss, m", {tube->r_ss_least, NAN, NAN, tube->r_ss_most}},
         {"c_gronwall", "C_ode", {NAN, tube->gronwall, NAN, NAN}},
+        {"c_gronwall_discrete", "C_product", {NAN, NAN, NAN, NAN}},
     };
     Sheet sheet;
     const SheetHead head = {"all-tasks", .title = "All tasks in short",
-                            .note = "The paper's C_ode is that of race3/standard.",
+                            .note = "The paper's C_ode is that of race3/standard. C_product is the "
+                                    "same bound over the sampler's own steps. ε_s over the data "
+                                    "is the error of composing at noised demonstrations instead of "
+                                    "along a task's path.",
                             .place = SHEET_TERMINAL};
     if (!begin(&sheet, sink, report, head, true)) return;
     sheet_columns(&sheet, TEXT("Quantity", "quantity"), NUMBER("Least", "least", 3),
@@ -150,6 +154,11 @@ static void table_all_tasks(SheetSink *sink, Report *report, const JsonRef *root
         sheet_numbers(&sheet, ours.least, ours.mean, ours.median, ours.most);
         sheet_add_numbers(&sheet, rows[i].paper, 4);
     }
+    JsonRef spread = input_member(root, "eps_d");
+    sheet_row(&sheet, false, SHEET_BOTH);
+    sheet_text(&sheet, "ε_s over the data");
+    sheet_numbers(&sheet, NAN, input_number(report, &spread, "mean"), NAN,
+                  input_number(report, &spread, "max"), NAN, NAN, NAN, NAN);
     sheet_row(&sheet, false, SHEET_BOTH);
     sheet_text(&sheet, "C_LTV / C_emp");
     sheet_numbers(&sheet, NAN,
@@ -159,20 +168,27 @@ static void table_all_tasks(SheetSink *sink, Report *report, const JsonRef *root
     sheet_end(&sheet);
 }
 
-// Of each seed's mean over the tasks.
-static Summary over_seeds(Report *report, const JsonRef *tasks, int seeds)
+// Which tasks a mean is over.
+typedef enum SeedGroup { SEEDS_ALL, SEEDS_TRAINING, SEEDS_HELD_OUT, SEED_GROUPS } SeedGroup;
+
+// Of each seed's mean over a group of tasks.
+static Summary over_seeds(Report *report, const JsonRef *tasks, int seeds, SeedGroup group)
 {
     enum { SEEDS_MAX = 1024 };
     double means[SEEDS_MAX];
     int count = 0;
     for (; count < seeds && count < SEEDS_MAX; count++) {
         double sum = 0.0;
+        int members = 0;
         for (int i = 0; i < input_length(tasks); i++) {
             JsonRef task = input_element(tasks, i), list = input_member(&task, "seeds");
             JsonRef seed = input_element(&list, count);
+            bool held_out = input_flag(&task, "held_out");
+            if (group != SEEDS_ALL && held_out != (group == SEEDS_HELD_OUT)) continue;
             sum += input_number(report, &seed, "c_ltv");
+            members++;
         }
-        means[count] = sum / input_length(tasks);
+        means[count] = members > 0 ? sum / members : nan("");
     }
     return summarise(means, count);
 }
@@ -204,12 +220,16 @@ static void table_seeds(SheetSink *sink, Report *report, const JsonRef *tasks)
         sheet_task(&sheet, &task, SHEET_BOTH);
         seeds_cells(&sheet, input_summary(report, &seeds, "c_ltv", false), mean, deviation);
     }
-    if (most > 0) {
+    static const char *const names[SEED_GROUPS] = {"mean of all", "of training", "of held out"};
+    for (int group = 0; group < SEED_GROUPS && most > 0; group++) {
+        Summary ours = over_seeds(report, tasks, most, (SeedGroup)group);
+        bool all = group == SEEDS_ALL;
+        if (ours.count == 0) continue;
         sheet_group(&sheet, "all");
         sheet_row(&sheet, false, SHEET_BOTH);
-        sheet_text(&sheet, "mean of all");
-        seeds_cells(&sheet, over_seeds(report, tasks, most), paper_seeds.mean,
-                    paper_seeds.deviation);
+        sheet_text(&sheet, "%s", names[group]);
+        seeds_cells(&sheet, ours, all ? paper_seeds.mean : nan(""),
+                    all ? paper_seeds.deviation : nan(""));
     }
     sheet_end(&sheet);
 }
@@ -220,14 +240,23 @@ static void table_seeds(SheetSink *sink, Report *report, const JsonRef *tasks)
     TEXT("Gate", "gate", .key = "gate"),                                                           \
         NUMBER("Miss", "miss", 3, .key = "miss_nominal", .unit = "m"),                             \
         NUMBER("Radius", "R_g", 3, .key = "radius", .unit = "m",                                   \
-               .meaning = "how far an error of the score moves the crossing"),                     \
+               .meaning = "how far an error of the score moves the crossing, to first order"),     \
+        NUMBER("Bound", "bound", 3, .key = "bound", .unit = "m",                                   \
+               .meaning = "1.25 R_g, which the certificate states"),                               \
         NUMBER(NULL, "gusts", 3, .key = "disturbance", .meaning = "the largest shift seen"),       \
-        NUMBER(NULL, "sum", 3), NUMBER("Half-width", "limit", 3, .key = "half_width", .unit = "m")
+        NUMBER(NULL, "sum", 3),                                                                    \
+        NUMBER("Half-width", "limit", 3, .key = "half_width", .unit = "m"),                        \
+        NUMBER("Probe", "probe", 2, .key = "probe",                                                \
+               .meaning = "gap of the first order in the bound's own directions"),                 \
+        NUMBER("Attack", "attack", 2, .key = "attack",                                             \
+               .meaning =                                                                          \
+                   "the largest shift that allowed errors were found to make, over the bound")
 
 static GateRecord read_gate(Report *report, const JsonRef *entry)
 {
     return (GateRecord){.miss = input_number(report, entry, "miss_nominal"),
                         .radius = input_number(report, entry, "radius"),
+                        .bound = input_gate_bound(report, entry),
                         .disturbance = input_number(report, entry, "disturbance")};
 }
 
@@ -254,10 +283,11 @@ static JsonRef tightest_gate(Report *report, const JsonRef *gates)
 static void table_gates(SheetSink *sink, Report *report, const JsonRef *tasks)
 {
     const SheetHead head = {"certificate-gates", .title = "Certificates by gate",
-                            .note = "A gate is certified when its nominal miss plus the radius is "
-                                    "below the half-width.",
-                            .aside = "Of held-out tasks. A gate is certified when miss, R_g and "
-                                     "gusts sum up to less than the limit."};
+                            .note = "Of repaired plans, unless the command says --raw. A gate is "
+                                    "certified when miss, bound and gusts sum up to less than "
+                                    "the half-width, the probe is at most 0.25, the path cannot "
+                                    "fold, and no attack shifts by more than the bound.",
+                            .aside = "Of held-out tasks."};
     Sheet sheet;
     if (!begin(&sheet, sink, report, head, input_length(tasks) > 0)) return;
     sheet_columns(&sheet, TASK_COLUMN, GATE_COLUMNS,
@@ -279,11 +309,14 @@ static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks
     SheetHead head = {"tightest", .title = "Gates certified, and each task's tightest gate",
                       .place = SHEET_TERMINAL, .starred = true};
     if (paced) head.id = "paced", head.title = "The highest pace at which every gate is certified";
+    head.note = paced ? "Where there is none, the gates at the slowest pace."
+                      : "fold: how much allowed errors change a segment of the plan along itself, "
+                        "over its length; at 1 the path can fold.";
     Sheet sheet;
     if (!begin(&sheet, sink, report, head, true)) return;
     sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0),
                   NUMBER("Pace", "pace", 2, .meaning = "share of the plan's speed"),
-                  NUMBER("Time", "time", 1, .unit = "s"), GATE_COLUMNS);
+                  NUMBER("Time", "time", 1, .unit = "s"), NUMBER("Fold", "fold", 2), GATE_COLUMNS);
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
         JsonRef pace = input_member(&task, "paced");
@@ -295,6 +328,7 @@ static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks
         share_cell(&sheet, certified, paced ? 0 : count);
         sheet_number(&sheet, input_number(report, paced ? &pace : &none, "pace"));
         sheet_number(&sheet, input_number(report, paced ? &pace : &none, "time"));
+        sheet_number(&sheet, input_number(report, paced ? &pace : &task, "fold"));
         gate_cells(&sheet, report, &gate);
     }
     sheet_end(&sheet);
@@ -687,6 +721,7 @@ void tables_certify(SheetSink *sink, Report *report)
     table_loops(sink, report, &tasks);
     table_constants(sink, report, &root);
     table_interaction(sink, report, &root);
+    tables_budget(sink, report);
     table_ltv_sweep(sink, report, &root);
     table_residual(sink, report, &tasks);
     table_exact(sink, report, &root);

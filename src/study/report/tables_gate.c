@@ -235,18 +235,40 @@ static PaperRates read_paper(Report *report, const JsonRef *entry, const char *s
                         input_number(report, &rates, "crash")};
 }
 
+// The least and most of the training seeds, and the bootstrap's interval.
+static void seed_cells(Sheet *sheet, Report *report, const JsonRef *entry, const char *end,
+                       const char *split)
+{
+    JsonRef ends = input_member(entry, end), rate = input_member(&ends, split);
+    static const char *const keys[2][2] = {{"least", "most"}, {"low", "high"}};
+    for (int i = 0; i < 2; i++) {
+        double from = input_number(report, &rate, keys[i][0]);
+        double to = input_number(report, &rate, keys[i][1]);
+        if (isnan(from) || isnan(to))
+            sheet_number(sheet, nan(""));
+        else
+            sheet_text(sheet, "%.0f–%.0f %%", 100.0 * from, 100.0 * to);
+    }
+}
+
 // Two rows for each entry: what training saw, and what it did not.
 static void table_methods(SheetSink *sink, Report *report, InputKind kind, SheetHead head,
                           const JsonRef *entries, const char *key, const char *unseen)
 {
     Sheet sheet;
     head.group = "gate";
-    head.note = "95 %: Wilson's interval of the rate.";
+    head.note = "Trials of all training seeds together. 95 %: Wilson's interval of the rate, as if "
+                "all trials were independent. Over seeds: the least and the most of the training "
+                "seeds, and the 95 % interval by a bootstrap over tasks and seeds.";
+    head.aside = "95 %: Wilson's interval of the rate.";
     head.starred = true;
     if (!sheet_begin(&sheet, sink, head, input_origin(report, kind), NULL)) return;
     sheet_columns(&sheet, TEXT(strcmp(key, "method") == 0 ? "Method" : "Change", key),
                   TEXT("Split", NULL));
     rate_columns(&sheet, false);
+    sheet_columns(&sheet, NUMBER("Trainings", NULL, 0), NUMBER("Success over seeds", NULL, 0),
+                  NUMBER("95 %, bootstrap", NULL, 0), NUMBER("Crash over seeds", NULL, 0),
+                  NUMBER("95 %, bootstrap, crash", NULL, 0));
     for (int i = 0; i < input_length(entries); i++) {
         JsonRef entry = input_element(entries, i);
         for (int k = 0; k < 2; k++) {
@@ -257,6 +279,10 @@ static void table_methods(SheetSink *sink, Report *report, InputKind kind, Sheet
             sheet_text(&sheet, "%s", input_text(&entry, key));
             sheet_text(&sheet, "%s", k == 1 ? unseen : "training");
             rates_row(&sheet, &tally, paper);
+            JsonRef seeds = input_member(&entry, "seeds");
+            sheet_number(&sheet, seeds.node ? input_length(&seeds) : nan(""));
+            seed_cells(&sheet, report, &entry, "success", split_keys[k]);
+            seed_cells(&sheet, report, &entry, "crash", split_keys[k]);
         }
     }
     sheet_end(&sheet);

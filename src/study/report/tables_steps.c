@@ -21,9 +21,10 @@ static void passed_cells(Sheet *sheet, Report *report, const JsonRef *cell, cons
     range_cell(sheet, passed);
 }
 
-// The rows of one policy, sampler and mode. Tasks that a policy's training left out are shown where
-// there are any.
-static void curve_rows(Sheet *sheet, Report *report, const JsonRef *curve, bool left_out)
+// The rows of one policy, sampler and mode. Tasks that a policy's training held out, those of the
+// course's list and others, are shown where there are any.
+static void curve_rows(Sheet *sheet, Report *report, const JsonRef *curve, bool held_out,
+                       bool left_out)
 {
     JsonRef cells = input_member(curve, "steps");
     char id[40];
@@ -38,17 +39,17 @@ static void curve_rows(Sheet *sheet, Report *report, const JsonRef *curve, bool 
                    strcmp(input_text(curve, "sampler"), "ddim") == 0 ? "DDIM" : "DPM++");
         sheet_number(sheet, input_number(report, &cell, "steps"));
         passed_cells(sheet, report, &cell, "all");
-        passed_cells(sheet, report, &cell, "held_out");
+        if (held_out) passed_cells(sheet, report, &cell, "held_out");
         if (left_out) passed_cells(sheet, report, &cell, "left_out");
         sheet_members(sheet, report, &cell);
     }
 }
 
-static bool any_left_out(Report *report, const JsonRef *curves)
+static bool has_gates(Report *report, const JsonRef *curves, const char *kind)
 {
     for (int i = 0; i < input_length(curves); i++) {
         JsonRef curve = input_element(curves, i);
-        if (input_at(report, &curve, "gates.left_out") > 0.0) return true;
+        if (input_at(report, &curve, kind) > 0.0) return true;
     }
     return false;
 }
@@ -68,10 +69,13 @@ void tables_steps(SheetSink *sink, Report *report)
                          : "There is no step study: run facet eval --step-study --json FILE, then "
                            "facet report --steps FILE."))
         return;
-    bool left_out = any_left_out(report, &curves);
+    bool held_out = has_gates(report, &curves, "gates.held_out");
+    bool left_out = has_gates(report, &curves, "gates.left_out");
     sheet_columns(&sheet, TEXT("Method", NULL), TEXT(NULL, "method"), TEXT("Sampler", "sampler"),
-                  NUMBER("N", "N", 0), NUMBER("All", "all", 1), NUMBER("Range", "range", 0),
-                  NUMBER("Held out", "held out", 1), NUMBER("Range, held out", "range", 0));
+                  NUMBER("N", "N", 0), NUMBER("All", "all", 1), NUMBER("Range", "range", 0));
+    if (held_out)
+        sheet_columns(&sheet, NUMBER("Held out", "held out", 1),
+                      NUMBER("Range, held out", "range", 0));
     if (left_out)
         sheet_columns(&sheet, NUMBER("Left out", "left out", 1),
                       NUMBER("Range, left out", "range", 0));
@@ -80,7 +84,7 @@ void tables_steps(SheetSink *sink, Report *report)
                   NUMBER("Distance", "distance", 3, .key = "from_last_m", .unit = "m"));
     for (int i = 0; i < input_length(&curves); i++) {
         JsonRef curve = input_element(&curves, i);
-        curve_rows(&sheet, report, &curve, left_out);
+        curve_rows(&sheet, report, &curve, held_out, left_out);
     }
     sheet_end(&sheet);
 }

@@ -5,9 +5,11 @@
 // weights of those before it. Random numbers and the order of the data follow from the update's
 // number. The rows of the log are on disk before a checkpoint is, so after any end of a run the log
 // has every row up to the checkpoint, and a resumed run drops those behind it.
+#include "base/text.h"
 #include "train/training.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 // All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
 // table, with a prefix before each name.
 enum { STATE_BLOCKS = 4 };
+#define ENCODER_PREFIX "encoder." // before the names of the encoder's tensors
 static const char *const block_names[STATE_BLOCKS] = {"weights.", "m.", "v.", "average."};
 
 static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optimizer *optimizer)
@@ -57,7 +60,7 @@ static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *poli
 {
     char prefix[SAFETENSORS_NAME_SIZE];
     policy_prefix(prefix, policy, network);
-    snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.200s", prefix);
+    snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.180s", prefix);
 }
 
 static void checkpoint_set_number(Json *metadata, const char *key, double value)
@@ -72,7 +75,8 @@ static FacetStatus write_state(Training *t)
     const FacetPolicy *policy = t->policy;
     const TensorTable *table = &policy->net->table;
     int tensors = table->count, blocks = STATE_BLOCKS + t->network, count = blocks * tensors;
-    if (t->seer) count += STATE_BLOCKS * encoder_table(policy->encoder)->count;
+    int encoder = policy->encoder ? encoder_table(policy->encoder)->count : 0;
+    count += blocks * encoder;
     if (fflush(t->log) != 0 || fsync(fileno(t->log)) != 0)
         return status_fail(status_errno(errno), "%s: cannot write: %s", t->csv, strerror(errno));
     TensorSource *sources = calloc((size_t)count, sizeof *sources);
@@ -83,9 +87,14 @@ static FacetStatus write_state(Training *t)
         done_prefix(prefix, policy, i);
         policy_sources(sources + (STATE_BLOCKS + i) * tensors, table, policy->params[i], TENSOR_F32,
                        prefix);
+        if (!encoder) continue;
+        strcat(prefix, ENCODER_PREFIX);
+        policy_sources(sources + blocks * tensors + (STATE_BLOCKS + i) * encoder,
+                       encoder_table(policy->encoder), policy->encoder_params[i], TENSOR_F32,
+                       prefix);
     }
-    if (t->seer)
-        state_sources(sources + blocks * tensors, t->seer->params, t->seer->optimizer,
+    if (encoder)
+        state_sources(sources + blocks * tensors, t->learner->params, t->learner->optimizer,
                       ENCODER_PREFIX);
     Json *metadata = policy_metadata(policy, CHECKPOINT_FORMAT);
     checkpoint_set_number(metadata, "at_network", t->network);
@@ -115,6 +124,17 @@ static bool may_differ(const char *key)
     return false;
 }
 
+// Where a value is a list of settings, the refusal names the one that differs.
+static FacetStatus other_setting(const char *path, const char *key, const char *expected,
+                                 const char *found)
+{
+    char wanted[100], there[100];
+    bool listed = strcmp(key, "train_frames") == 0;
+    if (listed) text_difference(wanted, there, sizeof wanted, expected, found);
+    return status_fail(FACET_BAD_FILE, "%s: expected the %s of this run, %.100s, found %.100s",
+                       path, key, listed ? wanted : expected, listed ? there : found);
+}
+
 FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
                                const char *format)
 {
@@ -127,9 +147,7 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
         if (!status.ok || may_differ(json_key(&at))) continue;
         const char *found = safetensors_metadata(file, json_key(&at));
         if (found && strcmp(found, json_chars(&at)) == 0) continue;
-        status =
-            status_fail(FACET_BAD_FILE, "%s: expected the %s of this run, %.100s, found %.100s",
-                        path, json_key(&at), json_chars(&at), found ? found : "none");
+        status = other_setting(path, json_key(&at), json_chars(&at), found ? found : "none");
     }
     json_free(expected);
     PolicyRecord *record = &policy->record;
@@ -184,6 +202,10 @@ static FacetStatus read_place(Training *t, const Safetensors *file, long *update
         char prefix[SAFETENSORS_NAME_SIZE];
         done_prefix(prefix, t->policy, i);
         TRY(policy_read_block(t->policy->params[i], &t->policy->net->table, file, prefix));
+        if (!t->policy->encoder) continue;
+        strcat(prefix, ENCODER_PREFIX);
+        TRY(policy_read_block(t->policy->encoder_params[i], encoder_table(t->policy->encoder), file,
+                              prefix));
     }
     return status_ok();
 }
@@ -220,9 +242,9 @@ FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long u
 {
     TRY(check_length(t, file, update));
     TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
-    if (t->seer) {
-        TRY(state_read(t->seer->params, t->seer->optimizer, file, ENCODER_PREFIX));
-        t->seer->optimizer->updates = t->seer->frozen ? 0 : update;
+    if (t->policy->encoder) {
+        TRY(state_read(t->learner->params, t->learner->optimizer, file, ENCODER_PREFIX));
+        t->learner->optimizer->updates = t->learner->frozen ? 0 : update;
     }
     t->trainer->optimizer->updates = update;
     return status_ok();
@@ -230,14 +252,17 @@ FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long u
 
 // ---- The log ------------------------------------------------------------------------------------
 
-static const char header[] = "network,update,epoch,loss,denoise,composed,grad_norm,rate\n";
+// The last four are empty but where the sets that are not learned were looked at.
+static const char header[] = "network,update,epoch,loss,denoise,composed,grad_norm,rate,"
+                             "valid,valid_composed,held_out,held_out_composed\n";
 
-// The length of the rows up to this network and update.
-static size_t rows_up_to(const char *text, int network, long update)
+// The length of the rows up to this network and update, and how many there are.
+static size_t rows_up_to(long *rows, const char *text, int network, long update)
 {
     const char *at = text;
+    *rows = 0;
     if (strncmp(at, header, strlen(header)) != 0) return 0;
-    for (at += strlen(header);;) {
+    for (at += strlen(header);; ++*rows) {
         int row_network;
         long row_update;
         const char *end = strchr(at, '\n');
@@ -248,13 +273,17 @@ static size_t rows_up_to(const char *text, int network, long update)
     }
 }
 
-FacetStatus log_open(Training *t, int network, long update)
+FacetStatus log_open(Training *t, int network, long update, long before)
 {
     char *text = NULL;
     size_t size = 0;
+    long rows = 0;
     bool resumed = network > 0 || update > 0;
     if (!ranks_lead(t->options->ranks)) return status_ok();
-    if (resumed && file_read(&text, &size, t->csv).ok) size = rows_up_to(text, network, update);
+    FacetStatus read = resumed ? file_read(&text, &size, t->csv) : status_ok();
+    if (!read.ok && read.code != FACET_NOT_FOUND) return read;
+    if (text) size = rows_up_to(&rows, text, network, update);
+    t->log_missing = before - rows;
     FacetStatus status =
         size > 0 ? file_write(t->csv, text, size) : file_write(t->csv, header, strlen(header));
     free(text);
@@ -265,12 +294,23 @@ FacetStatus log_open(Training *t, int network, long update)
                : status_fail(status_errno(errno), "%s: cannot open: %s", t->csv, strerror(errno));
 }
 
-FacetStatus log_row(Training *t, const TrainReport *report, long epoch)
+// A cell, which is empty for a number that is not there.
+static bool log_cell(FILE *log, double value)
+{
+    return fputc(',', log) != EOF && (isnan(value) || fprintf(log, "%.9g", value) >= 0);
+}
+
+FacetStatus log_row(Training *t, const TrainReport *report, long epoch,
+                    const TrainLoss losses[CHECK_SETS])
 {
     if (!t->log) return status_ok(); // that of another rank
-    if (fprintf(t->log, "%d,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g\n", t->network, report->update, epoch,
-                report->loss, report->denoise, report->composed, report->grad_norm,
-                report->rate) < 0)
+    bool written = fprintf(t->log, "%d,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g", t->network,
+                           report->update, epoch, report->loss, report->denoise, report->composed,
+                           report->grad_norm, report->rate) >= 0;
+    for (int i = 0; i < CHECK_SETS; i++)
+        written = written && log_cell(t->log, losses ? losses[i].joint : (double)NAN) &&
+                  log_cell(t->log, losses ? losses[i].composed : (double)NAN);
+    if (!written || fputc('\n', t->log) == EOF)
         return status_fail(status_errno(errno), "%s: cannot write: %s", t->csv, strerror(errno));
     return status_ok();
 }

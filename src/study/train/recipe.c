@@ -33,6 +33,7 @@ static const Recipe recipes[] = {
     {"default", 160, 16, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 50, 6, 1, 0.0, 0.0},
     // Section 4.1; warm-up of Diffusion Policy
     {"paper", 1500, 32, 1e-4, 0.0, 500, 0.1, 0.1, 1.0, 50, 50, 1, 0.0, 0.0},
+    {"observe", 40, 64, 1e-3, 0.0, 200, 0.1, 0.3, 0.5, 10, 6, 1, 1.0, 0.0},
     {"images", 0, 32, 1e-3, 0.0, 200, 0.1, 0.5, 0.5, 10, 10, 2, 1.0, 1.0},
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
@@ -51,13 +52,14 @@ static Spacing default_spacing(Prediction prediction)
 
 // ---- Options over the recipe --------------------------------------------------------------------
 
-static FacetStatus find_recipe(const Recipe **recipe, const char *name)
+static FacetStatus find_recipe(const Recipe **recipe, const FacetTrainOptions *o)
 {
     const char *names[RECIPE_COUNT];
+    const char *name = o->recipe ? o->recipe : o->observe_count ? "observe" : recipes[0].name;
     for (int i = 0; i < RECIPE_COUNT; i++) {
         *recipe = &recipes[i];
         names[i] = recipes[i].name;
-        if (!name || strcmp(name, names[i]) == 0) return status_ok();
+        if (strcmp(name, names[i]) == 0) return status_ok();
     }
     char text[200];
     text_unknown(text, sizeof text, "recipe", name, names, RECIPE_COUNT);
@@ -106,7 +108,7 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
 {
     PolicyRecord *record = &policy->record;
     const Recipe *recipe;
-    TRY(find_recipe(&recipe, o->recipe));
+    TRY(find_recipe(&recipe, o));
     bool factored =
         policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
     if (!factored && (o->drop || o->composed_weight > 0.0))
@@ -130,11 +132,16 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
     record->seed = o->seed;
     record->epochs = o->epochs ? o->epochs : recipe->epochs;
     record->batch = o->batch ? o->batch : recipe->batch;
+    if (!record->epochs && !o->updates)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "the recipe '%s' does not say how long: expected epochs or updates",
+                           recipe->name);
     record->rate = o->rate > 0.0 ? o->rate : recipe->rate;
     record->rate_floor = recipe->rate_floor;
     record->warmup = recipe->warmup;
     record->composed_weight = o->composed_weight;
     record->frozen_encoder = o->encoder_from != NULL;
+    snprintf(record->frames, sizeof record->frames, "%s", o->frames ? o->frames : "");
     record->draws = o->draws ? o->draws : recipe->draws;
     record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
     double drop = composed ? recipe->drop_composed : recipe->drop;
@@ -157,7 +164,21 @@ static void set_config(TrainConfig *config, const FacetPolicy *policy)
 
 // ---- Demonstrations -----------------------------------------------------------------------------
 
-// Of what training reads: factors, tasks and actions.
+static uint64_t hash_observed(uint64_t hash, const FacetDataset *dataset)
+{
+    for (int i = 0; i < dataset->observation_count; i++) {
+        const FacetDatasetObservation *of = &dataset->observations[i];
+        size_t rows = (size_t)dataset->rows;
+        hash = hash_bytes(hash, of->name, strlen(of->name));
+        if (of->values)
+            hash = hash_bytes(hash, of->values, rows * (size_t)of->dim * sizeof *of->values);
+        else
+            hash = hash_bytes(hash, of->pixels, rows * (size_t)(of->width * of->height) * 3);
+    }
+    return hash;
+}
+
+// Of what training reads: factors, tasks, actions and observations.
 static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
 {
     uint64_t hash = HASH_START;
@@ -166,10 +187,14 @@ static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, c
     const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
     hash = hash_bytes(hash, space, strlen(space));
     hash = hash_bytes(hash, sizes, sizeof sizes);
+    if (!dataset->steps)
+        hash = hash_bytes(hash, dataset->starts,
+                          (size_t)(dataset->demos + 1) * sizeof *dataset->starts);
     hash = hash_bytes(hash, dataset->tasks, (size_t)dataset->demos * sizeof *dataset->tasks);
-    hash = hash_bytes(hash, dataset->actions,
-                      (size_t)dataset->demos * (size_t)(dataset->steps * dataset->action_dim) *
-                          sizeof *dataset->actions);
+    hash =
+        hash_bytes(hash, dataset->actions,
+                   (size_t)dataset->rows * (size_t)dataset->action_dim * sizeof *dataset->actions);
+    hash = hash_observed(hash, dataset);
     free(space);
     const char *slash = strrchr(path, '/');
     snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);
@@ -205,80 +230,95 @@ static FacetStatus set_training(Training *t, const FacetDataset *dataset, const 
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected demonstrations of two tasks or more to tell factors apart, "
                            "found one task");
-    TRY(dataset_normalizer(&policy->normalizer, dataset, mask, NORMALIZER_CONSTANT_REFUSED));
+    TRY(dataset_normalizer(&policy->normalizer, dataset, mask));
     policy->normalizer->knee = t->knee;
     return status_ok();
 }
 
-// Adds the demonstrations of the mask to those that are trained on.
-static FacetStatus add_demos(Training *t, const FacetDataset *dataset, const bool *mask, int count)
+// What the policy takes beside its task: what the options name, or frames of files.
+static FacetStatus set_observe(Training *t, const FacetDataset *dataset, const bool *mask)
 {
-    const FacetPolicy *policy = t->policy;
-    int factors = facet_factor_count(policy->space), used = t->demos;
-    size_t size = (size_t)dataset->steps * (size_t)dataset->action_dim;
-    size_t all = (size_t)used + (size_t)count;
-    float *x0 = realloc(t->x0, all * size * sizeof *x0);
-    if (x0) t->x0 = x0;
-    int *z = realloc(t->z, all * (size_t)(factors + 1) * sizeof *z);
-    if (z) t->z = z;
-    int *source = realloc(t->source, all * sizeof *source);
-    if (source) t->source = source;
-    double *row = calloc(size, sizeof *row);
-    if (!x0 || !z || !source || !row) {
-        free(row);
-        return status_fail(FACET_NO_MEMORY, "out of memory for %zu demonstrations", all);
-    }
-    for (int i = 0; i < dataset->demos; i++) {
-        if (!mask[i]) continue;
-        normalizer_apply(row, policy->normalizer, facet_dataset_actions(dataset, i),
-                         (size_t)dataset->steps);
-        for (size_t k = 0; k < size; k++) t->x0[(size_t)used * size + k] = (float)row[k];
-        for (int f = 0; f < factors; f++) t->z[used * factors + f] = dataset->tasks[i].value[f];
-        t->source[used++] = t->sources + i;
-    }
-    free(row);
-    t->demos = used;
-    t->sources += dataset->demos;
-    return status_ok();
+    const FacetTrainOptions *o = t->options;
+    if (o->observe_count) return training_observe(t, dataset, mask);
+    if (!o->encoder) return status_ok();
+    EncoderConfig encoder;
+    TRY(encoder_config_find(&encoder, o->encoder));
+    TRY(encoder_create(&t->policy->encoder, encoder));
+    return policy_observe_frame(t->policy);
 }
 
-FacetStatus training_add(Training *t, const FacetDataset *dataset)
+// The first demonstrations say what the policy is.
+static FacetStatus set_policy(Training *t, const FacetDataset *dataset, const bool *mask)
 {
+    if (t->options->observe_count == 0 && dataset->steps == 0)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected demonstrations of one length to learn whole, found several; "
+                           "with observations (--observe) they are learned in chunks");
+    TRY(set_training(t, dataset, mask));
+    return set_observe(t, dataset, mask);
+}
+
+FacetStatus training_add(Training *t, const FacetDataset *dataset, bool whole)
+{
+    const FacetPolicy *policy = t->policy;
+    int horizon = training_horizon(t, dataset);
     bool *mask = calloc((size_t)dataset->demos, sizeof *mask);
     if (!mask)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d demonstrations", dataset->demos);
-    int count = facet_dataset_select(mask, dataset, t->policy->held_out, false);
-    FacetStatus status = t->sources == 0 ? set_training(t, dataset, mask) : status_ok();
-    if (status.ok) status = add_demos(t, dataset, mask, count);
+    facet_dataset_select(mask, dataset, policy->held_out, false);
+    FacetStatus status = t->samples.sources == 0 ? set_policy(t, dataset, mask) : status_ok();
+    if (status.ok) status = samples_add(&t->samples, policy, horizon, dataset, mask, whole);
+    int held_out = facet_dataset_select(mask, dataset, policy->held_out, true);
+    if (status.ok && held_out && !t->images)
+        status = samples_add(&t->checked[CHECK_HELD_OUT], policy, horizon, dataset, mask, whole);
     free(mask);
     return status;
 }
 
-// The default network, or for a policy that sees a lighter one, which runs at every frame, and its
-// encoder.
-static FacetStatus set_networks(FacetPolicy *policy, const FacetDataset *dataset,
-                                const FacetTrainOptions *o)
+FacetStatus training_add_valid(Training *t, const FacetDataset *dataset, const char *data)
 {
+    bool *mask = calloc((size_t)dataset->demos, sizeof *mask), whole = !t->options->observe_count;
+    if (!mask)
+        return status_fail(FACET_NO_MEMORY, "out of memory for %d demonstrations", dataset->demos);
+    if (!factor_space_equal(dataset->space, t->policy->space) ||
+        dataset->action_dim != t->samples.dim || (whole && dataset->steps != t->samples.horizon)) {
+        free(mask);
+        return status_fail(FACET_BAD_FILE,
+                           "%s: expected demonstrations for validation like those for training",
+                           data);
+    }
+    int count = facet_dataset_select(mask, dataset, t->policy->training, true);
+    FacetStatus status =
+        count ? samples_add(&t->checked[CHECK_VALID], t->policy, t->samples.horizon, dataset, mask,
+                            whole)
+              : status_fail(FACET_BAD_ARGUMENT,
+                            "%s: expected demonstrations of training tasks for validation, found "
+                            "none",
+                            data);
+    free(mask);
+    return status;
+}
+
+// The default network, or for a policy that takes observations a lighter one, which runs in a loop.
+static FacetStatus set_networks(Training *t, const FacetDataset *dataset)
+{
+    const FacetTrainOptions *o = t->options;
     ScoreNetConfig net = score_net_default();
-    if (o->encoder) {
-        EncoderConfig encoder;
-        TRY(encoder_config_find(&encoder, o->encoder));
-        TRY(encoder_create(&policy->encoder, encoder));
+    if (t->policy->observe) {
         net.blocks = 3;
         net.channels = 96;
         net.embed = 32;
-        net.context = encoder.features;
     }
-    net.horizon = dataset->steps;
+    net.horizon = t->samples.horizon;
     net.dim = dataset->action_dim;
     if (o->blocks) net.blocks = o->blocks;
     if (o->channels) net.channels = net.cond = o->channels;
     if (o->embed) net.embed = o->embed;
-    TRY(policy_build(policy, net));
-    return policy_allocate(policy);
+    TRY(policy_build(t->policy, net));
+    return policy_allocate(t->policy);
 }
 
-FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char *data)
+FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char *data, bool whole)
 {
     const FacetTrainOptions *o = t->options;
     FacetPolicy *policy = t->policy = calloc(1, sizeof *policy);
@@ -293,10 +333,10 @@ FacetStatus training_set_up(Training *t, const FacetDataset *dataset, const char
     TRY(factor_split_create(&policy->held_out, policy->space));
     TRY(set_record(&t->knee, policy, o));
     TRY(hold_out(policy, o));
-    FacetStatus status = training_add(t, dataset);
+    FacetStatus status = training_add(t, dataset, whole);
     if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", data, status.text);
     TRY(set_data(&policy->record, dataset, data));
-    TRY(set_networks(policy, dataset, o));
+    TRY(set_networks(t, dataset));
     set_config(&t->config, policy);
     return status_ok();
 }

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <facet_study/train.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,20 +31,20 @@ static double now_seconds(void)
 
 // ---- One network --------------------------------------------------------------------------------
 
-// The demos that a network is trained on. `members` holds all; returns how many there are.
-static int members_of(int *members, const Training *t, int network)
+int training_members(int *members, const Training *t, const Samples *samples, int network)
 {
-    int factors = facet_factor_count(t->policy->space), factor, value, count = 0;
+    int factor, value, count = 0;
     policy_network_value(&factor, &value, t->policy, network);
     bool all = t->policy->method != FACET_POLICY_KNET || value == FACET_FACTOR_NULL;
-    for (int i = 0; i < t->demos; i++)
-        if (all || t->z[i * factors + factor] == value) members[count++] = i;
+    for (int i = 0; i < samples->count; i++)
+        if (all || samples->z[samples->demo[i] * samples->factors + factor] == value)
+            members[count++] = i;
     return count;
 }
 
 static long updates_of(const Training *t, int members)
 {
-    if (t->images) return t->options->updates;
+    if (t->options->updates) return t->options->updates;
     long places = (long)t->policy->record.epochs * members, batch = t->policy->record.batch;
     return (places + batch - 1) / batch;
 }
@@ -62,6 +63,10 @@ static FacetStatus take_encoder(Training *t)
 {
     const char *path = t->options->encoder_from;
     FacetPolicy *other;
+    if (!t->policy->encoder)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "%s: expected no encoder to begin with for a policy that does not see",
+                           path);
     TRY(facet_policy_load(&other, path));
     FacetStatus status = status_ok();
     const EncoderConfig *wanted = encoder_config(t->policy->encoder);
@@ -70,9 +75,9 @@ static FacetStatus take_encoder(Training *t)
                              "%s: expected a policy that sees, found one without an encoder", path);
     else if (!encoder_config_equal(encoder_config(other->encoder), wanted))
         status = status_fail(FACET_BAD_FILE, "%s: expected the encoder '%s', found another", path,
-                             t->options->encoder);
+                             t->options->encoder ? t->options->encoder : "small");
     else
-        image_trainer_set_encoder(t->seer, other->encoder_params);
+        learner_set_encoder(t->learner, other->encoder_params[0]);
     facet_policy_destroy(other);
     return status;
 }
@@ -87,7 +92,7 @@ static int idle_ranks(const Training *t)
 
 static FacetStatus begin_network(Training *t, int threads)
 {
-    t->member_count = members_of(t->members, t, t->network);
+    t->member_count = training_members(t->members, t, &t->samples, t->network);
     t->total = updates_of(t, t->member_count);
     t->order_epoch = -1;
     TrainConfig config = t->config;
@@ -96,12 +101,10 @@ static FacetStatus begin_network(Training *t, int threads)
     config.ranks = t->options->ranks;
     long warmup = t->policy->record.warmup;
     config.warmup = warmup < t->total / 10 ? warmup : t->total / 10;
-    if (!t->images)
-        return trainer_create(&t->trainer, t->policy->net, &t->policy->schedule, config, threads);
-    TRY(image_trainer_create(&t->seer, t->policy->encoder, t->policy->net, &t->policy->schedule,
-                             config, t->policy->record.jitter, t->options->encoder_from != NULL,
-                             threads));
-    t->trainer = t->seer->trainer;
+    TRY(learner_create(&t->learner, learner_shape(t->policy), t->policy->net, &t->policy->schedule,
+                       config, t->policy->record.jitter, t->options->encoder_from != NULL,
+                       threads));
+    t->trainer = t->learner->trainer;
     return t->options->encoder_from ? take_encoder(t) : status_ok();
 }
 
@@ -117,34 +120,46 @@ void training_order(int *order, const int *members, int count, uint64_t seed, lo
     }
 }
 
-static void fill_batch(Training *t, long update)
+void training_lay(Training *t, const Samples *samples, int i, int row)
 {
     const ScoreNetConfig *net = &t->policy->net->config;
-    int size = net->horizon * net->dim, factors = net->factors;
+    LearnerShape shape = learner_shape(t->policy);
+    size_t at = (size_t)row, size = (size_t)net->horizon * (size_t)net->dim, image = 0;
+    if (shape.encoder) {
+        const EncoderConfig *config = encoder_config(shape.encoder);
+        image = (size_t)shape.images * 3 * (size_t)config->width * (size_t)config->height;
+    }
+    samples_get(t->batch_x + at * size, t->batch_z + row * net->factors,
+                t->batch_numbers + at * (size_t)shape.numbers, t->batch_rgb + at * image, samples,
+                i, net->factors);
+    t->batch_frames[row] = samples->source[samples->demo[i]];
+}
+
+LearnerBatch training_batch(const Training *t)
+{
+    return (LearnerBatch){t->batch_x, t->batch_z, t->batch_numbers, t->batch_rgb};
+}
+
+static void fill_batch(Training *t, long update)
+{
     for (int r = 0; r < t->config.batch; r++) {
         long place = update * t->config.batch + r, epoch = place / t->member_count;
         if (epoch != t->order_epoch)
             training_order(t->order, t->members, t->member_count, t->trainer->config.seed, epoch);
         t->order_epoch = epoch;
-        int demo = t->order[place % t->member_count];
-        memcpy(t->batch_x + (size_t)r * size, t->x0 + (size_t)demo * size,
-               (size_t)size * sizeof *t->x0);
-        memcpy(t->batch_z + (size_t)r * factors, t->z + (size_t)demo * factors,
-               (size_t)factors * sizeof *t->z);
-        if (t->images) t->batch_frames[r] = t->source[demo];
+        training_lay(t, &t->samples, t->order[place % t->member_count], r);
     }
 }
 
-// One update, with the frames of a policy that sees read from their files.
+// One update, with frames that are not in memory read from their files.
 static FacetStatus take_step(TrainReport *report, Training *t)
 {
     fill_batch(t, t->trainer->optimizer->updates);
-    if (!t->images) {
-        *report = trainer_step(t->trainer, t->batch_x, t->batch_z, NULL, t->pool);
-        return status_ok();
-    }
-    TRY(facet_image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch, t->pool));
-    *report = image_trainer_step(t->seer, t->batch_rgb, t->batch_x, t->batch_z, t->pool);
+    if (t->images)
+        TRY(facet_image_set_read(t->batch_rgb, t->images, t->batch_frames, t->config.batch,
+                                 t->pool));
+    const LearnerBatch batch = training_batch(t);
+    *report = learner_step(t->learner, &batch, t->pool);
     return status_ok();
 }
 
@@ -199,11 +214,24 @@ static long updates_at_end(const Training *t)
     return updates < 1 ? 1 : updates;
 }
 
+// The losses of what is not learned are looked at ten times.
+static bool looks_now(const Training *t, long update)
+{
+    enum { LOOKS = 10 };
+    return update == t->total || update * LOOKS / t->total != (update - 1) * LOOKS / t->total;
+}
+
 // Logs and shows an update. What one rank has to say stops them all.
 static FacetStatus record(Training *t, Display *display, const TrainReport *report)
 {
     long epoch = (report->update - 1) * t->config.batch / t->member_count;
-    FacetStatus status = log_row(t, report, epoch);
+    TrainLoss losses[CHECK_SETS];
+    bool looks = looks_now(t, report->update);
+    if (looks) {
+        TRY(training_check(losses, t));
+        if (t->policy->networks == 1) memcpy(t->looked, losses, sizeof losses);
+    }
+    FacetStatus status = log_row(t, report, epoch, looks ? losses : NULL);
     if (status.ok && !show(display, t, report->loss))
         status = status_fail(FACET_INTERRUPTED, "interrupted");
     status = ranks_agree(t->options->ranks, status);
@@ -224,11 +252,7 @@ static FacetStatus train_network(Training *t, Display *display)
         if (report.update % every == 0) TRY(checkpoint_write(t));
     }
     trainer_collect(t->trainer);
-    if (t->images)
-        image_trainer_store(t->policy, t->seer);
-    else
-        memcpy(t->policy->params[t->network], t->trainer->optimizer->ema,
-               t->policy->net->table.size * sizeof(float));
+    learner_store(t->policy, t->network, t->learner);
     if (until < t->total) return checkpoint_write(t);
     t->losses += t->tail / (double)at_end;
     t->tail = 0.0;
@@ -237,11 +261,8 @@ static FacetStatus train_network(Training *t, Display *display)
 
 static void end_network(Training *t)
 {
-    if (t->seer)
-        image_trainer_free(t->seer);
-    else
-        trainer_free(t->trainer);
-    t->seer = NULL;
+    learner_free(t->learner);
+    t->learner = NULL;
     t->trainer = NULL;
 }
 
@@ -267,7 +288,8 @@ static FacetStatus train_networks(Training *t, Display *display, Safetensors **f
 // Updates before a place of the training, or of all of it.
 static long updates_before(const Training *t, int network, long update)
 {
-    for (int i = 0; i < network; i++) update += updates_of(t, members_of(t->order, t, i));
+    for (int i = 0; i < network; i++)
+        update += updates_of(t, training_members(t->order, t, &t->samples, i));
     return update;
 }
 
@@ -291,18 +313,23 @@ static FacetStatus finish(Training *t)
 static FacetStatus allocate(Training *t)
 {
     const ScoreNetConfig *net = &t->policy->net->config;
-    size_t batch = (size_t)t->config.batch;
-    t->members = calloc((size_t)t->demos, sizeof *t->members);
-    t->order = calloc((size_t)t->demos, sizeof *t->order);
+    size_t batch = (size_t)t->config.batch, most = (size_t)t->samples.count, image = 0;
+    LearnerShape shape = learner_shape(t->policy);
+    for (int i = 0; i < CHECK_SETS; i++)
+        if (most < (size_t)t->checked[i].count) most = (size_t)t->checked[i].count;
+    if (shape.encoder) {
+        const EncoderConfig *config = encoder_config(shape.encoder);
+        image = (size_t)shape.images * 3 * (size_t)config->width * (size_t)config->height;
+    }
+    t->members = calloc(most, sizeof *t->members);
+    t->order = calloc(most, sizeof *t->order);
     t->batch_x = calloc(batch * (size_t)(net->horizon * net->dim), sizeof *t->batch_x);
     t->batch_z = calloc(batch * (size_t)(net->factors + 1), sizeof *t->batch_z);
-    bool complete = t->members && t->order && t->batch_x && t->batch_z;
-    if (t->images) {
-        FacetFrameShape shape = facet_image_set_shape(t->images);
-        t->batch_frames = calloc(batch, sizeof *t->batch_frames);
-        t->batch_rgb = calloc(batch * (size_t)(shape.width * shape.height), 3);
-        complete = complete && t->batch_frames && t->batch_rgb;
-    }
+    t->batch_numbers = calloc(batch * (size_t)shape.numbers + 1, sizeof *t->batch_numbers);
+    t->batch_rgb = calloc(batch * image + 1, 1);
+    t->batch_frames = calloc(batch, sizeof *t->batch_frames);
+    bool complete = t->members && t->order && t->batch_x && t->batch_z && t->batch_numbers &&
+                    t->batch_rgb && t->batch_frames;
     return complete ? status_ok()
                     : status_fail(FACET_NO_MEMORY, "out of memory for batches of %zu", batch);
 }
@@ -325,8 +352,9 @@ static FacetStatus run(FacetTrainSummary *summary, Training *t)
     Safetensors *file = NULL;
     long update = 0;
     TRY(find_place(t, &file, &update));
-    FacetStatus status = ranks_agree(t->options->ranks, log_open(t, t->network, update));
     summary->resumed = updates_before(t, t->network, update);
+    FacetStatus status =
+        ranks_agree(t->options->ranks, log_open(t, t->network, update, summary->resumed));
     long all = t->options->until ? t->options->until : updates_before(t, t->policy->networks, 0);
     Display display = {.started = now_seconds()};
     progress_begin(&display.progress, t->progress, "train", all - summary->resumed);
@@ -352,7 +380,7 @@ static FacetStatus finished_before(bool *finished, Training *t)
     t->policy->record = policy->record;
     facet_policy_destroy(policy);
     long done = t->policy->record.updates, all = t->options->updates;
-    if (t->images && done != all)
+    if (all && done != all)
         return status_fail(FACET_BAD_FILE,
                            "%s: expected a training of %ld updates or its checkpoint, found the "
                            "policy after %ld and no checkpoint",
@@ -363,6 +391,7 @@ static FacetStatus finished_before(bool *finished, Training *t)
 static FacetStatus check_files(Training *t)
 {
     if (!ranks_lead(t->options->ranks)) return status_ok();
+    TRY(lock_take(&t->lock, t->out));
     if (file_exists(t->checkpoint) && !t->options->resume)
         return status_fail(FACET_BAD_FILE,
                            "%s: there is an unfinished training: --resume continues it, and "
@@ -382,6 +411,8 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
     bool finished;
     double started = now_seconds();
     TRY(ranks_agree(t->options->ranks, allocate(t)));
+    TRY(ranks_agree(t->options->ranks,
+                    training_remarks(summary->remarks, sizeof summary->remarks, t)));
     TRY(checkpoint_compare(t));
     TRY(ranks_agree(t->options->ranks, check_files(t)));
     TRY(ranks_agree(t->options->ranks, finished_before(&finished, t)));
@@ -391,7 +422,12 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
         summary->resumed = t->policy->record.updates;
     }
     const PolicyRecord *record = &t->policy->record;
-    summary->demos = t->demos;
+    summary->demos = t->samples.demos;
+    summary->samples = t->samples.count;
+    summary->valid = t->looked[CHECK_VALID].joint;
+    summary->valid_composed = t->looked[CHECK_VALID].composed;
+    summary->held_out = t->looked[CHECK_HELD_OUT].joint;
+    summary->held_out_composed = t->looked[CHECK_HELD_OUT].composed;
     summary->tasks = facet_factor_split_count(t->policy->training);
     summary->networks = t->policy->networks;
     summary->parameters = policy_parameters(t->policy);
@@ -399,6 +435,7 @@ static FacetStatus train(FacetTrainSummary *summary, Training *t)
     summary->updates = record->updates;
     summary->loss = record->loss;
     summary->idle_ranks = t->idle;
+    summary->log_missing = t->log_missing;
     summary->seconds = now_seconds() - started;
     return status_ok();
 }
@@ -409,6 +446,7 @@ static FacetStatus begin(FacetTrainSummary *summary, Training *t, const char *ou
 {
     *summary = (FacetTrainSummary){0};
     *t = (Training){.options = options, .pool = pool, .progress = progress, .out = out};
+    for (int i = 0; i < CHECK_SETS; i++) t->looked[i] = (TrainLoss){NAN, NAN};
     if (strlen(out) > FILE_PATH_MAX - 40)
         return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(t->checkpoint, sizeof t->checkpoint, "%s.ckpt", out);
@@ -419,18 +457,56 @@ static FacetStatus begin(FacetTrainSummary *summary, Training *t, const char *ou
 static void end(Training *t)
 {
     log_close(t);
+    lock_drop(&t->lock);
     end_network(t);
     facet_policy_destroy(t->policy);
     facet_image_set_close(t->images);
-    free(t->x0);
-    free(t->z);
-    free(t->source);
+    samples_free(&t->samples);
+    for (int i = 0; i < CHECK_SETS; i++) samples_free(&t->checked[i]);
     free(t->members);
     free(t->order);
     free(t->batch_x);
     free(t->batch_z);
+    free(t->batch_numbers);
     free(t->batch_frames);
     free(t->batch_rgb);
+}
+
+// Whether the options for observations make sense.
+static FacetStatus check_observing(const FacetTrainOptions *o)
+{
+    bool observes = o->observe_count > 0;
+    if (!observes && (o->observe_steps || o->horizon || o->execute || o->encoder))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected %s beside observations only, found no observation to take",
+                           o->encoder         ? "an encoder"
+                           : o->horizon       ? "a horizon"
+                           : o->observe_steps ? "observed steps"
+                                              : "a number of actions to execute");
+    if (observes && facet_ranks_count(o->ranks) > 1)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected one rank for a policy that takes observations, found %d",
+                           facet_ranks_count(o->ranks));
+    return status_ok();
+}
+
+// Reads what is asked for of a file and sets the training up with it.
+static FacetStatus read_data(Training *t, const char *data)
+{
+    const FacetTrainOptions *o = t->options;
+    FacetDataset *dataset, *valid;
+    FacetDatasetRequest request = {o->observe, o->observe_count, o->filter, o->validate};
+    FacetStatus status = ranks_agree(o->ranks, facet_dataset_read_some(&dataset, data, &request));
+    bool whole = o->observe_count == 0;
+    if (status.ok) status = ranks_agree(o->ranks, training_set_up(t, dataset, data, whole));
+    facet_dataset_destroy(dataset);
+    if (!status.ok || !o->validate) return status;
+    request.filter = o->validate;
+    request.without = NULL;
+    status = ranks_agree(o->ranks, facet_dataset_read_some(&valid, data, &request));
+    if (status.ok) status = ranks_agree(o->ranks, training_add_valid(t, valid, data));
+    facet_dataset_destroy(valid);
+    return status;
 }
 
 FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, const char *out,
@@ -438,15 +514,9 @@ FacetStatus facet_policy_train(FacetTrainSummary *summary, const char *data, con
                                const FacetProgress *progress)
 {
     Training t;
-    FacetDataset *dataset = NULL;
-    if (options->encoder)
-        return status_fail(FACET_BAD_ARGUMENT,
-                           "expected no encoder for demonstrations without frames, found '%s'",
-                           options->encoder);
+    TRY(check_observing(options));
     TRY(begin(summary, &t, out, options, pool, progress));
-    FacetStatus status = ranks_agree(options->ranks, facet_dataset_read(&dataset, data));
-    if (status.ok) status = ranks_agree(options->ranks, training_set_up(&t, dataset, data));
-    facet_dataset_destroy(dataset);
+    FacetStatus status = read_data(&t, data);
     if (status.ok) status = train(summary, &t);
     end(&t);
     return status;
@@ -466,12 +536,15 @@ static FacetStatus frames_of(FacetDataset *dataset, const FacetImageSet *images,
     *dataset = (FacetDataset){.demos = (int)(last - first),
                               .steps = shape.horizon,
                               .action_dim = shape.dim,
+                              .rows = (last - first) * shape.horizon,
+                              .starts = calloc((size_t)(last - first) + 1, sizeof(int64_t)),
                               .tasks = calloc((size_t)(last - first) + 1, sizeof *dataset->tasks),
                               .actions = calloc((size_t)(last - first) * size + 1, sizeof(double))};
     TRY(factor_space_copy(&dataset->space, facet_image_set_space(images)));
-    if (!dataset->tasks || !dataset->actions)
+    if (!dataset->tasks || !dataset->actions || !dataset->starts)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", dataset->demos);
     for (int64_t i = first; i < last; i++) {
+        dataset->starts[i - first + 1] = (i - first + 1) * shape.horizon;
         dataset->tasks[i - first] = facet_image_set_task(images, i);
         memcpy(dataset->actions + (size_t)(i - first) * size, facet_image_set_actions(images, i),
                size * sizeof(double));
@@ -489,7 +562,8 @@ static FacetStatus set_up_images(Training *t, const char *const *files, int coun
         if (!dataset) return status_fail(FACET_NO_MEMORY, "out of memory");
         FacetStatus status = frames_of(dataset, t->images, first, i);
         if (status.ok)
-            status = i == 0 ? training_set_up(t, dataset, files[i]) : training_add(t, dataset);
+            status = i == 0 ? training_set_up(t, dataset, files[i], true)
+                            : training_add(t, dataset, true);
         first += dataset->demos;
         facet_dataset_destroy(dataset);
         TRY(status);
@@ -509,7 +583,7 @@ FacetStatus facet_policy_train_images(FacetTrainSummary *summary, const char *co
     Training t;
     if (options->method == FACET_POLICY_KNET)
         return status_fail(FACET_BAD_ARGUMENT,
-                           "expected one network for a policy that sees, found the method knet");
+                           "expected one network for frames of files, found the method knet");
     if (!options->encoder)
         return status_fail(FACET_BAD_ARGUMENT, "expected an encoder for frames, found none");
     if (facet_ranks_count(options->ranks) > 1)

@@ -78,6 +78,7 @@ FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedu
     k->config = config;
     k->net = net;
     k->schedule = schedule;
+    k->last_part = score_parts(net);
     k->noisy = config.batch * config.draws;
     k->composed = config.composed_weight > 0.0 ? k->noisy / 2 : 0;
     k->rows = k->noisy + k->composed * (1 + net->config.factors);
@@ -118,15 +119,48 @@ static void copy_context(Trainer *k, int row, int sample)
                width * sizeof *k->context);
 }
 
+// The branches of a composed prediction of `row`, from row `first` of the pass on: null, and one a
+// factor.
+static void lay_branches(Trainer *k, int row, int first, int sample, const int *task)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    for (int branch = 0; branch <= factors; branch++) {
+        int r = first + branch;
+        memcpy(k->x + (size_t)r * size, k->x + (size_t)row * size, (size_t)size * sizeof *k->x);
+        k->t[r] = k->t[row];
+        copy_context(k, r, sample);
+        for (int i = 0; i < factors; i++)
+            k->z[r * factors + i] = branch == 1 + i ? task[i] : EMBEDDING_NULL;
+    }
+}
+
+// Noise for a sample at time t: row `row` of the pass, and row `at` of the targets.
+static void draw_noise(Trainer *k, FacetRng *rng, int t, int row, int at, int sample)
+{
+    int size = sample_size(k->net);
+    double alpha_bar = k->schedule->alpha_bar[t];
+    double signal = sqrt(alpha_bar), noise = sqrt(1.0 - alpha_bar);
+    Mix mix = prediction_target(k->config.prediction, alpha_bar);
+    const Real *x0 = k->data + (size_t)sample * size;
+    Real *x = k->x + (size_t)row * size, *target = k->target + (size_t)at * size;
+    for (int i = 0; i < size; i++) {
+        double epsilon = rng_normal(rng);
+        x[i] = (Real)(signal * (double)x0[i] + noise * epsilon);
+        target[i] = (Real)(mix.first * (double)x0[i] + mix.second * epsilon);
+    }
+    k->t[row] = (Real)t;
+    copy_context(k, row, sample);
+}
+
 // Draws time, dropout and noise of one noisy row, and lays out its rows of the pass: the
 // row itself, and for the composed loss the null branch and one branch a factor.
 static void draw_row(void *context, int row, int worker)
 {
     (void)worker;
     Trainer *k = context;
-    int size = sample_size(k->net), factors = k->net->config.factors;
+    int factors = k->net->config.factors;
     int sample = row / k->config.draws;
-    const int *task = k->tasks + sample * factors;
+    const int *task = factors > 0 ? k->tasks + sample * factors : NULL;
     uint64_t update = (uint64_t)k->optimizer->updates;
     FacetRng rng = rng_make(k->config.seed, STREAM_TRAIN + (update << 20) + (uint64_t)row);
     int t = (int)(rng_uniform(&rng) * k->schedule->steps);
@@ -134,27 +168,8 @@ static void draw_row(void *context, int row, int worker)
         bool dropped = rng_uniform(&rng) < k->config.drop[i];
         k->z[row * factors + i] = dropped ? EMBEDDING_NULL : task[i];
     }
-    double alpha_bar = k->schedule->alpha_bar[t];
-    double signal = sqrt(alpha_bar), noise = sqrt(1.0 - alpha_bar);
-    Mix mix = prediction_target(k->config.prediction, alpha_bar);
-    const Real *x0 = k->data + (size_t)sample * size;
-    Real *x = k->x + (size_t)row * size, *target = k->target + (size_t)row * size;
-    for (int i = 0; i < size; i++) {
-        double epsilon = rng_normal(&rng);
-        x[i] = (Real)(signal * (double)x0[i] + noise * epsilon);
-        target[i] = (Real)(mix.first * (double)x0[i] + mix.second * epsilon);
-    }
-    k->t[row] = (Real)t;
-    copy_context(k, row, sample);
-    if (row >= k->composed) return;
-    for (int branch = 0; branch <= factors; branch++) {
-        int r = k->noisy + row * (1 + factors) + branch;
-        memcpy(k->x + (size_t)r * size, x, (size_t)size * sizeof *x);
-        k->t[r] = (Real)t;
-        copy_context(k, r, sample);
-        for (int i = 0; i < factors; i++)
-            k->z[r * factors + i] = branch == 1 + i ? task[i] : EMBEDDING_NULL;
-    }
+    draw_noise(k, &rng, t, row, row, sample);
+    if (row < k->composed) lay_branches(k, row, k->noisy + row * (1 + factors), sample, task);
 }
 
 // The squared error of one row and its gradient; then the same for its composed prediction.
@@ -229,7 +244,7 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Re
     sharing_finish(k->sharing);
     score_backward_weights(k->grads, conditioned ? k->context_rows : NULL, k->work,
                            k->sharing ? k->sharing->first : 0,
-                           k->sharing ? k->sharing->last : score_parts(k->net), pool);
+                           k->sharing ? k->sharing->last : k->last_part, pool);
     if (conditioned) sum_dcontext(k);
     optimizer_squares(k->optimizer, k->grads, pool);
     sharing_squares(k->sharing, k->optimizer);
@@ -250,6 +265,60 @@ TrainReport trainer_step(Trainer *k, const Real *x0, const int *z, const Real *c
     return report;
 }
 
+// ---- Losses that nothing is learned from --------------------------------------------------------
+
+// Rows of a pass for one sample: the joint prediction, and the branches of the composed one.
+static int loss_rows(const ScoreNet *net)
+{
+    return net->config.factors ? 2 + net->config.factors : 1;
+}
+
+static void draw_loss_row(Trainer *k, int at, int sample, uint64_t number)
+{
+    int factors = k->net->config.factors, row = at * loss_rows(k->net);
+    const int *task = k->tasks + sample * factors;
+    FacetRng rng = rng_make(k->config.seed, STREAM_VALID + (number << 20) + (uint64_t)sample);
+    int t = (int)(rng_uniform(&rng) * k->schedule->steps);
+    for (int i = 0; i < factors; i++) k->z[row * factors + i] = task[i];
+    draw_noise(k, &rng, t, row, at, sample);
+    if (factors) lay_branches(k, row, row + 1, sample, task);
+}
+
+static void add_loss(TrainLoss *sum, const Trainer *k, int at)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    const Real *joint = k->out + (size_t)(at * loss_rows(k->net)) * size;
+    const Real *target = k->target + (size_t)at * size;
+    for (int i = 0; i < size; i++) {
+        double shown = (double)joint[i], composed = shown;
+        const Real *null = joint + size + i;
+        if (factors) composed = (1.0 - factors) * (double)null[0];
+        for (int b = 1; b <= factors; b++) composed += (double)null[(size_t)b * size];
+        sum->joint += (shown - (double)target[i]) * (shown - (double)target[i]);
+        sum->composed += (composed - (double)target[i]) * (composed - (double)target[i]);
+    }
+}
+
+TrainLoss trainer_loss(Trainer *k, const Real *params, const Real *x0, const int *z,
+                       const Real *context, int count, uint64_t number, FacetPool *pool)
+{
+    int rows = loss_rows(k->net), room = k->rows / rows < k->noisy ? k->rows / rows : k->noisy;
+    double size = (double)count * sample_size(k->net);
+    assert(room > 0 && count > 0 && count <= k->config.batch && !k->sharing);
+    TrainLoss sum = {0.0, 0.0};
+    k->data = x0;
+    k->tasks = z;
+    k->context = context;
+    score_load(k->work, params, pool);
+    for (int first = 0; first < count; first += room) {
+        int piece = count - first < room ? count - first : room;
+        for (int i = 0; i < piece; i++) draw_loss_row(k, i, first + i, number);
+        score_forward(k->out, k->work, k->x, k->t, k->z, k->context_rows, piece * rows, pool);
+        for (int i = 0; i < piece; i++) add_loss(&sum, k, i);
+    }
+    return (TrainLoss){sum.joint / size, sum.composed / size};
+}
+
 void trainer_collect(Trainer *k)
 {
     sharing_block_lead(k->sharing, k->optimizer->m);
@@ -267,6 +336,14 @@ void trainer_spread(Trainer *k)
 }
 
 #ifndef FACET_REAL_DOUBLE
+
+bool trainer_validates(const TrainConfig *config, int factors)
+{
+    int noisy = config->batch * config->draws;
+    int composed = config->composed_weight > 0.0 ? noisy / 2 : 0;
+    bool alone = facet_ranks_count(config->ranks) == 1;
+    return alone && noisy + composed * (1 + factors) >= (factors ? 2 + factors : 1);
+}
 
 TrainConfig trainer_default(void)
 {

@@ -47,11 +47,18 @@ typedef struct TrainReport {
     bool finite; // false: loss or gradients were not finite, and nothing was updated
 } TrainReport;
 
+// Mean squared errors of predictions that nothing is learned from.
+typedef struct TrainLoss {
+    double joint;    // with all factors shown
+    double composed; // of the composed prediction; that of the joint one without factors
+} TrainLoss;
+
 #define Trainer           REAL_NAME(Trainer)
 #define trainer_create    REAL_NAME(trainer_create)
 #define trainer_free      REAL_NAME(trainer_free)
 #define trainer_gradients REAL_NAME(trainer_gradients)
 #define trainer_step      REAL_NAME(trainer_step)
+#define trainer_loss      REAL_NAME(trainer_loss)
 #define trainer_collect   REAL_NAME(trainer_collect)
 #define trainer_spread    REAL_NAME(trainer_spread)
 
@@ -65,6 +72,7 @@ typedef struct Trainer {
     Sharing *sharing;     // of updates over ranks; NULL for none
     int noisy;            // batch draws: row r is draw r % draws of sample r / draws
     int composed;         // how many of them, the first ones, have the composed loss
+    int last_part;        // of the table, whose gradients are summed: all, or the first ones
     int rows;             // of a pass: noisy, then 1 + K branches a composed row
     Real *x, *out, *dout; // [rows][T][D]
     Real *target;         // [noisy][T][D]
@@ -93,6 +101,14 @@ TrainReport trainer_gradients(Trainer *trainer, const Real *x0, const int *z, co
 // One update: gradients, clipping, AdamW, moving average.
 TrainReport trainer_step(Trainer *trainer, const Real *x0, const int *z, const Real *context,
                          FacetPool *pool);
+
+// The errors of these parameters on `count` samples, at most a batch. Times and noise are those of
+// validation `number`, the same whatever was learned; no factor is dropped. It takes some samples
+// at a time, and needs rows of an update for one of them: 2 + K, or 1 without factors. Ranks do not
+// share it.
+bool trainer_validates(const TrainConfig *config, int factors);
+TrainLoss trainer_loss(Trainer *trainer, const Real *params, const Real *x0, const int *z,
+                       const Real *context, int count, uint64_t number, FacetPool *pool);
 
 // Of ranks, each keeps the moments and the moving average of its own part of the weights. Gathers
 // all on rank 0; or gives rank 0's weights, moments, average and number of updates to all.

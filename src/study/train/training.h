@@ -3,15 +3,23 @@
 #define FACET_POLICY_TRAINING_H
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "policy/parts.h"
 #include "ranks/ranks.h"
-#include "train/image_trainer.h"
-#include "train/trainer.h"
+#include "train/learner.h"
+#include "train/samples.h"
 
 #include <facet_study/dataset.h>
 #include <facet_study/image_set.h>
 #include <facet_study/train.h>
 #include <stdio.h>
+
+// Samples that nothing is learned from: their loss says how well what was learned carries over.
+typedef enum CheckSet {
+    CHECK_VALID,    // demonstrations of the filter for validation
+    CHECK_HELD_OUT, // of tasks that are held out
+    CHECK_SETS
+} CheckSet;
 
 // A run trains the networks of a policy one after the other; all methods but knet have one.
 typedef struct Training {
@@ -24,46 +32,78 @@ typedef struct Training {
     TrainConfig config;
 
     double knee; // of the normalizer
+    int padded;  // demos shorter than the horizon
 
-    int demos;   // trained on
-    float *x0;   // [demos][T][D], normalised
-    int *z;      // [demos][factors of the space]
-    int *source; // [demos], which one of all read it is
-    int sources; // read so far, with those held out
+    Samples samples;             // trained on
+    Samples checked[CHECK_SETS]; // only looked at: validation, held-out tasks
+    FacetImageSet *images;       // frames that are read as they are needed; NULL for none
 
     // The network that is being trained.
     int network;
-    int *members, member_count; // its demos
+    int *members, member_count; // its samples
     long total;                 // its updates
-    Trainer *trainer;           // of the score network
-    int idle;                   // ranks that have no rows of an update
-    int *order;                 // of its demos in one epoch
+    Learner *learner;
+    Trainer *trainer; // the learner's
+    int idle;         // ranks that have no rows of an update
+    int *order;       // of its samples in one epoch
     long order_epoch;
-    float *batch_x; // [batch][T][D]
-    int *batch_z;   // [batch][K]
 
-    // Only for a policy that sees: its frames are read as they are needed.
-    FacetImageSet *images;
-    ImageTrainer *seer;    // owns the trainer of the score network
-    int64_t *batch_frames; // [batch]
-    uint8_t *batch_rgb;    // [batch][height][width][3]
+    // A batch: what samples are made of (train/learner.h), and frames to be read.
+    float *batch_x, *batch_numbers;
+    int *batch_z;
+    uint8_t *batch_rgb;
+    int64_t *batch_frames;
+
+    TrainLoss looked[CHECK_SETS]; // the last losses of what is not learned, of a
+                                  // policy of one network
 
     double tail;   // sum of the losses of its last updates so far
     double losses; // sum of the mean last losses of the networks before it
 
     FILE *log;
+    long log_missing; // rows before the first of this run that OUT.csv no longer had
+    FileLock lock;    // of `out`, on rank 0
 } Training;
 
 // ---- Setting up (recipe.c) ----------------------------------------------------------------------
 
 // Reads the options into a policy without weights and the trainer's settings, and the demos that
-// are trained on into x0 and z.
-FacetStatus training_set_up(Training *training, const FacetDataset *dataset, const char *data);
+// are trained on into the samples. `whole`: a demo is one sample.
+FacetStatus training_set_up(Training *training, const FacetDataset *dataset, const char *data,
+                            bool whole);
 
 // Adds the demos of another dataset that are not held out.
-FacetStatus training_add(Training *training, const FacetDataset *dataset);
+FacetStatus training_add(Training *training, const FacetDataset *dataset, bool whole);
 
-// ---- The order of the data (train.c) ------------------------------------------------------------
+// Adds demos of training tasks to those that are only looked at.
+FacetStatus training_add_valid(Training *training, const FacetDataset *dataset, const char *data);
+
+// ---- Observations (observing.c) -----------------------------------------------------------------
+
+// T of the samples: the options', or that of demonstrations that are learned whole, 0 where these
+// differ.
+int training_horizon(const Training *training, const FacetDataset *dataset);
+
+// What the policy takes, from the options and the demos of the mask.
+FacetStatus training_observe(Training *training, const FacetDataset *dataset, const bool *mask);
+
+// Lines about what is odd in the demonstrations: channels that never change, demos that are padded,
+// values with one demo, held-out tasks that nothing links. Or "".
+FacetStatus training_remarks(char *out, size_t size, const Training *training);
+
+// ---- Losses that nothing is learned from (check.c) ----------------------------------------------
+
+// The mean losses of the network on each set, NAN where there is none.
+FacetStatus training_check(TrainLoss losses[CHECK_SETS], Training *training);
+
+// ---- The order of the data, and batches (train.c) -----------------------------------------------
+
+// Sample `i` of a set as row `row` of the batch.
+void training_lay(Training *training, const Samples *samples, int i, int row);
+LearnerBatch training_batch(const Training *training);
+
+// The samples of a set that a network is shown; `members` holds all. Returns how many there are.
+int training_members(int *members, const Training *training, const Samples *samples, int network);
 
 // The members of a network's demos, [count], in the order of an epoch.
 void training_order(int *order, const int *members, int count, uint64_t seed, long epoch);
@@ -89,8 +129,10 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
 FacetStatus checkpoint_compare(const Training *training);
 
 // Opens OUT.csv with the rows up to this network and update, which is (0, 0) for a new training.
-FacetStatus log_open(Training *training, int network, long update);
-FacetStatus log_row(Training *training, const TrainReport *report, long epoch);
-FacetStatus log_close(Training *training); // accepts one that is closed
+// There were `before` updates until then, a row each; those that are missing are counted.
+FacetStatus log_open(Training *training, int network, long update, long before);
+FacetStatus log_row(Training *training, const TrainReport *report, long epoch,
+                    const TrainLoss losses[CHECK_SETS]); // NULL: not looked at
+FacetStatus log_close(Training *training);               // accepts one that is closed
 
 #endif

@@ -328,6 +328,33 @@ export class Stage {
     }
   }
 
+  // ---- What is under the pointer ------------------------------------------------------------------
+
+  /** The gate that a point of the view (px from its corner) means: the nearest whose ring is there. */
+  gateAt(x: number, y: number): number | null {
+    if (this.cameraName !== 'orbit' || !this.setting) return null;
+    const { clientWidth: width, clientHeight: height } = this.host;
+    const scale = height / 2 / Math.tan((this.camera.fov * Math.PI) / 360); // px of a metre, a metre away
+    let best: { gate: number; distance: number } | null = null;
+    this.setting.gates.forEach((gate, i) => {
+      const center = new Vector3(...gate.center);
+      const reach = (this.setting!.halfWidth / center.distanceTo(this.camera.position)) * scale;
+      center.project(this.camera);
+      const distance = Math.hypot(((center.x + 1) / 2) * width - x, ((1 - center.y) / 2) * height - y);
+      if (center.z < 1 && distance < Math.max(reach, 16) && (!best || distance < best.distance)) best = { gate: i, distance };
+    });
+    return (best as { gate: number } | null)?.gate ?? null;
+  }
+
+  /** Where the line of sight through a point of the view meets a height. */
+  pointAt(x: number, y: number, height: number): Vec3 | null {
+    const seen = new Vector3((x / this.host.clientWidth) * 2 - 1, 1 - (y / this.host.clientHeight) * 2, 0.5);
+    const from = this.camera.position;
+    const direction = seen.unproject(this.camera).sub(from);
+    const along = (height - from.z) / direction.z;
+    return along > 0 ? [from.x + along * direction.x, from.y + along * direction.y, height] : null;
+  }
+
   // ---- Drawing -----------------------------------------------------------------------------------
 
   private resize(): void {

@@ -2,7 +2,7 @@
 // threads, frozen parts that stay, and wrong settings. Whole trainings are in test_train_images.c.
 #include "base/rng.h"
 #include "policy/policies.h"
-#include "train/image_trainer.h"
+#include "train/learner.h"
 
 enum {
     BATCH = 16,
@@ -17,7 +17,7 @@ enum {
 
 typedef struct Fixture {
     FacetPolicy *policy;
-    ImageTrainer *trainer;
+    Learner *trainer;
     FacetPool *pool;
     uint8_t images[BATCH * IMAGE];
     float x0[BATCH * SIZE];
@@ -34,8 +34,8 @@ static FacetPolicy *seeing_policy(int frozen_parts)
     assert_ok(factor_split_create(&policy->held_out, policy->space));
     for (int i = 0; i < 2; i++)
         assert_ok(factor_split_add(policy->training, factor_task_at(policy->space, i)));
-    assert_ok(normalizer_create(&policy->normalizer, (double[]){-1.0, -1.0}, (double[]){1.0, 1.0},
-                                D, NORMALIZER_CONSTANT_REFUSED));
+    assert_ok(
+        normalizer_create(&policy->normalizer, (double[]){-1.0, -1.0}, (double[]){1.0, 1.0}, D));
     assert_ok(schedule_cosine(&policy->schedule, 50));
     policy->prediction = PREDICT_V;
     policy->spacing = SPACING_TRAILING;
@@ -46,6 +46,7 @@ static FacetPolicy *seeing_policy(int frozen_parts)
     EncoderConfig config = tiny_encoder(FEATURES);
     config.frozen = frozen_parts;
     assert_ok(encoder_create(&policy->encoder, config));
+    assert_ok(policy_observe_frame(policy));
     assert_ok(policy_build(policy, (ScoreNetConfig){.horizon = T,
                                                     .dim = D,
                                                     .blocks = 1,
@@ -91,13 +92,13 @@ static void setup(Fixture *f, int threads, double jitter, bool frozen, int froze
 {
     f->policy = seeing_policy(frozen_parts);
     assert_ok(facet_pool_create(&f->pool, threads));
-    assert_ok(image_trainer_create(&f->trainer, f->policy->encoder, f->policy->net,
-                                   &f->policy->schedule, tiny_config(), jitter, frozen, threads));
+    assert_ok(learner_create(&f->trainer, learner_shape(f->policy), f->policy->net,
+                             &f->policy->schedule, tiny_config(), jitter, frozen, threads));
 }
 
 static void teardown(Fixture *f)
 {
-    image_trainer_free(f->trainer);
+    learner_free(f->trainer);
     facet_pool_destroy(f->pool);
     facet_policy_destroy(f->policy);
 }
@@ -106,20 +107,20 @@ static TrainReport steps(Fixture *f, int count)
 {
     TrainReport report = {0};
     for (int i = 0; i < count; i++) {
-        uint64_t update = (uint64_t)image_trainer_updates(f->trainer);
+        uint64_t update = (uint64_t)learner_updates(f->trainer);
         for (int r = 0; r < BATCH; r++)
             draw_sample(f->images + r * IMAGE, f->x0 + r * SIZE, &f->z[r],
                         update * BATCH + (uint64_t)r);
-        report = image_trainer_step(f->trainer, f->images, f->x0, f->z, f->pool);
+        report = learner_step(f->trainer, &(LearnerBatch){f->x0, f->z, NULL, f->images}, f->pool);
         assert_true(report.finite);
     }
     return report;
 }
 
-static void assert_same_state(const ImageTrainer *a, const ImageTrainer *b)
+static void assert_same_state(const Learner *a, const Learner *b)
 {
     size_t net = a->trainer->net->table.size * sizeof(float);
-    size_t encoder = encoder_table(a->encoder)->size * sizeof(float);
+    size_t encoder = encoder_table(a->shape.encoder)->size * sizeof(float);
     assert_memory_equal(a->trainer->params, b->trainer->params, net);
     assert_memory_equal(a->trainer->optimizer->ema, b->trainer->optimizer->ema, net);
     assert_memory_equal(a->params, b->params, encoder);
@@ -146,7 +147,8 @@ static double error_of(const FacetPolicy *policy)
             frame[p] = image[(row * WIDTH + column) * 3 + p % 3];
         }
         const FacetPolicySampling how = {.seed = (uint64_t)i};
-        assert_ok(facet_policy_runner_sample(actions, runner, &task, frame, 1, &how, NULL));
+        const FacetPolicyObserved observed = {.frames = frame};
+        assert_ok(facet_policy_runner_sample(actions, runner, &task, &observed, 1, &how, NULL));
         for (int k = 0; k < SIZE; k++)
             sum += (actions[k] - (double)x0[k]) * (actions[k] - (double)x0[k]) / (TRIALS * SIZE);
     }
@@ -161,7 +163,7 @@ static void a_policy_learns_where_to_look(void **state)
     Fixture f;
     setup(&f, 2, 0.5, false, 0);
     steps(&f, 700);
-    image_trainer_store(f.policy, f.trainer);
+    learner_store(f.policy, 0, f.trainer);
     double error = error_of(f.policy);
     assert_less(error, 0.04);
     // What it learned is in the file.
@@ -209,12 +211,12 @@ static void frozen_parts_stay(void **state)
     fill_weights(other, table, 123);
     for (int i = 0; i < 2; i++) {
         Fixture *f = i ? &part : &whole;
-        image_trainer_set_encoder(f->trainer, other);
+        learner_set_encoder(f->trainer, other);
         steps(f, 5);
         size_t stays = i ? from * sizeof(float) : bytes;
         assert_memory_equal(f->trainer->params, other, stays);
-        image_trainer_store(f->policy, f->trainer);
-        assert_memory_equal(f->policy->encoder_params, other, stays);
+        learner_store(f->policy, 0, f->trainer);
+        assert_memory_equal(f->policy->encoder_params[0], other, stays);
     }
     assert_true(memcmp(part.trainer->params + from, other + from, bytes - from * sizeof(float)) !=
                 0);
@@ -231,9 +233,10 @@ static void not_finite_updates_nothing(void **state)
     steps(&f, 2);
     float net = f.trainer->trainer->params[0], encoder = f.trainer->params[0];
     f.x0[3] = NAN;
-    TrainReport report = image_trainer_step(f.trainer, f.images, f.x0, f.z, f.pool);
+    TrainReport report =
+        learner_step(f.trainer, &(LearnerBatch){f.x0, f.z, NULL, f.images}, f.pool);
     assert_false(report.finite);
-    assert_int_equal(image_trainer_updates(f.trainer), 2);
+    assert_int_equal(learner_updates(f.trainer), 2);
     assert_true(f.trainer->trainer->params[0] == net);
     assert_true(f.trainer->params[0] == encoder);
     teardown(&f);
@@ -243,12 +246,12 @@ static void wrong_settings_are_refused(void **state)
 {
     (void)state;
     FacetPolicy *blind = tiny_policy(FACET_POLICY_FACTORED), *policy = seeing_policy(0);
-    ImageTrainer *trainer;
-    assert_refused(image_trainer_create(&trainer, policy->encoder, blind->net, &policy->schedule,
-                                        tiny_config(), 1.0, false, 1),
-                   "expected a network with a context of 8 features, found 0");
-    assert_refused(image_trainer_create(&trainer, policy->encoder, policy->net, &policy->schedule,
-                                        tiny_config(), 2.0, false, 1),
+    Learner *trainer;
+    assert_refused(learner_create(&trainer, learner_shape(policy), blind->net, &policy->schedule,
+                                  tiny_config(), 1.0, false, 1),
+                   "expected a network with a context of 8, found 0");
+    assert_refused(learner_create(&trainer, learner_shape(policy), policy->net, &policy->schedule,
+                                  tiny_config(), 2.0, false, 1),
                    "expected a jitter from 0 to 1, found 2");
     assert_null(trainer);
     facet_policy_destroy(blind);

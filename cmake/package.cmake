@@ -1,0 +1,35 @@
+# Debian packages, by `cmake --preset package && cmake --build --preset package &&
+# cpack --preset package`: facet (the program, its data and the study's library), libfacet1 (the
+# runtime) and libfacet-dev (headers, archives, what find_package and pkg-config need).
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME facet)
+set(CPACK_PACKAGE_VENDOR Facet)
+set(CPACK_PACKAGE_CONTACT "Facet's developers <facet@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "factored diffusion policies: learn, compose, fly and certify")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL facet libfacet1 libfacet-dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_FACET_PACKAGE_NAME facet)
+set(CPACK_DEBIAN_FACET_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_FACET_PACKAGE_DEPENDS "libfacet1 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LIBFACET1_PACKAGE_NAME libfacet1)
+set(CPACK_DEBIAN_LIBFACET1_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_LIBFACET1_DESCRIPTION
+  "Runtime library: loads a policy, samples from it and flies its plans")
+set(CPACK_DEBIAN_LIBFACET-DEV_PACKAGE_NAME libfacet-dev)
+set(CPACK_DEBIAN_LIBFACET-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBFACET-DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_LIBFACET-DEV_PACKAGE_DEPENDS
+  "libfacet1 (= ${PROJECT_VERSION}), facet (= ${PROJECT_VERSION}), libcjson-dev")
+set(CPACK_DEBIAN_LIBFACET-DEV_PACKAGE_SUGGESTS
+  "libhdf5-dev, libopenblas-dev, libembree-dev, zlib1g-dev")
+set(CPACK_COMPONENT_LIBFACET-DEV_DESCRIPTION "Headers and archives of both libraries")
+include(CPack)

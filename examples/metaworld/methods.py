@@ -1,0 +1,60 @@
+"""The methods of the study and how each is trained. All have the same network, updates and batch.
+
+Nothing here needs Meta-World.
+"""
+import dataclasses
+import math
+
+import tasks
+
+OBSERVE = ("hand", "object")
+OBSERVE_STEPS, HORIZON, EXECUTE = 2, 8, 4
+BLOCKS, CHANNELS, EMBED = 3, 48, 8
+BATCH, UPDATES = 64, 12000
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    id: str
+    name: str
+    options: tuple  # of facet train
+    mode: str  # of sampling
+    steps: int = 0  # of denoising a plan; 0 for the policy's own number
+    channels: int = CHANNELS  # of the network
+    embed: int = EMBED
+
+
+METHODS = {method.id: method for method in (
+    Method("baseline", "Not told the task", ("--method", "baseline"), "joint"),
+    Method("told", "Told the task, one network", ("--method", "factored", "--drop", "0"), "joint"),
+    Method("factored", "Factored, the paper's loss, composed",
+           ("--method", "factored", "--drop", "0.1"), "composed"),
+    Method("ours", "Factored, composed loss, composed",
+           ("--method", "factored", "--composed-loss", "10", "--drop", "skill=0,goal=0.3"),
+           "composed"),
+    Method("oracle", "Told the task, saw every pair", ("--method", "oracle", "--drop", "0"),
+           "joint"),
+)}
+
+
+def train_command(facet, method, data, out, seed, updates, hold_out):
+    """The arguments that train a policy without the pairs `hold_out`."""
+    words = [facet, "train", "--data", data, "--out", out, "--json", f"{out}.json",
+             "--observe", ",".join(OBSERVE), "--observe-steps", OBSERVE_STEPS,
+             "--horizon", HORIZON, "--execute", EXECUTE, "--blocks", BLOCKS,
+             "--channels", method.channels, "--embed", method.embed, "--updates", updates,
+             "--batch", BATCH, "--seed", seed, "--resume", "--quiet", *method.options]
+    for pair in hold_out:
+        words += ["--hold-out", tasks.text(pair)]
+    return [str(word) for word in words]
+
+
+def wilson(success, trials, z=1.959963984540054):
+    """The bounds of a rate at 95 %."""
+    if trials == 0:
+        return None, None
+    rate, square = success / trials, z * z
+    middle = (rate + square / (2 * trials)) / (1 + square / trials)
+    half = z / (1 + square / trials) * math.sqrt(rate * (1 - rate) / trials
+                                                 + square / (4 * trials * trials))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,69 @@
+"""The tasks of the study: skills x places, which pairs are held out, and where objects start.
+
+Nothing here needs Meta-World.
+"""
+import hashlib
+import math
+
+SKILLS = ("reach", "push", "pick-place")
+HAND_START = (0.0, 0.6)  # m: where Meta-World puts the hand, above the table
+OBJECT_LOW, OBJECT_HIGH = (-0.1, 0.6), (0.1, 0.7)  # m: where its three environments put the object
+HEIGHT = 0.2  # m: of the places of reach and pick-place; those of push are on the table
+
+# Places on an arc around the hand's start, 0.13 m apart, so that none is on the way to another and
+# no success in one (within 0.05 m, pick-place 0.07 m) is one in another.
+RADIUS = 0.27  # m
+BEARINGS = {"far-left": -70, "left": -42, "mid-left": -14,
+            "mid-right": 14, "right": 42, "far-right": 70}  # degrees from straight ahead
+GOALS = tuple(BEARINGS)
+
+FACTORS = {"skill": list(SKILLS), "goal": list(GOALS)}
+
+TRAINING, EVALUATION = 0, 1  # streams of starts
+CELLS = 2 ** 32  # along each side of the objects' region, half of them for each stream
+
+
+def place(goal):
+    """x and y (m) of a goal."""
+    angle = math.radians(BEARINGS[goal])
+    return (HAND_START[0] + RADIUS * math.sin(angle), HAND_START[1] + RADIUS * math.cos(angle))
+
+
+def pairs():
+    return [(skill, goal) for skill in SKILLS for goal in GOALS]
+
+
+def held_out():
+    """Every other goal without push, the rest without pick-place. Reach shows all places: there
+    the goal matters from the first step, in the other skills only once the object is held."""
+    return [(SKILLS[1 + number % 2], goal) for number, goal in enumerate(GOALS)]
+
+
+def training():
+    return [pair for pair in pairs() if pair not in held_out()]
+
+
+def fold():
+    """Two training pairs that are left out as well while the recipe is chosen: mirror images, each
+    between two goals that its skill is trained at."""
+    return [("push", "mid-right"), ("pick-place", "mid-left")]
+
+
+def text(pair):
+    return "/".join(pair)
+
+
+def draw(*key):
+    """An integer in [0, 2^32), the same for the same key everywhere."""
+    digest = hashlib.sha256(",".join(str(part) for part in key).encode()).digest()
+    return int.from_bytes(digest[:4], "little")
+
+
+def start(stream, seed, pair, number):
+    """Where the object of an episode starts: x and y (m). Along both sides the two streams have
+    every other cell of a grid, so that an evaluation never starts where a demonstration did."""
+    def along(axis):
+        cell = draw("start", stream, seed, *pair, number, axis) // 2 * 2 + stream
+        low, high = OBJECT_LOW[axis], OBJECT_HIGH[axis]
+        return low + (high - low) * (cell + 0.5) / CELLS
+    return along(0), along(1)

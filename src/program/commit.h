@@ -1,0 +1,9 @@
+// The commit that the program was built from, for the record of its results.
+#ifndef FACET_PROGRAM_COMMIT_H
+#define FACET_PROGRAM_COMMIT_H
+
+// "4125199…", with "-dirty" behind it when files of the repository were changed; "unknown" when it
+// was not built from a clone. The build writes it into a file of its own (cmake/commit.cmake).
+const char *program_commit(void);
+
+#endif

@@ -1,0 +1,300 @@
+// Cells of the race study and their summary (see race_cells.h).
+#include "race_cells.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "evidence/evidence.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const RaceMethod race_methods[RACE_METHODS] = {
+    {.name = "ours", .method = "factored", .composed_loss = "3", .minutes = 13},
+    {.name = "paper", .method = "factored", .minutes = 7},
+    {.name = "baseline", .method = "baseline", .minutes = 6.5},
+    {.name = "oracle", .method = "oracle", .minutes = 9},
+    {.name = "knet", .method = "knet", .minutes = 23},
+    {.name = "told", .method = "factored", .drop = "0", .minutes = 7},
+    {.name = "paper-longer", .method = "factored", .longer = true, .minutes = 16},
+    {.name = "paper-drop", .method = "factored", .drop = "0.3", .minutes = 7},
+    {.name = "oracle-ours", .method = "oracle", .composed_loss = "3", .minutes = 18},
+    {.name = "recipe-v",
+     .method = "factored",
+     .recipe = "paper",
+     .predict = "v",
+     .unusual = true,
+     .minutes = 45},
+    {.name = "recipe-eps",
+     .method = "factored",
+     .recipe = "paper",
+     .predict = "eps",
+     .unusual = true,
+     .minutes = 45},
+};
+
+// The rows of the summary: a method with its way of inference, by the key that `facet eval` gives
+// it. A network that never saw a null token is not composed.
+static const struct {
+    const char *method, *key, *name, *brief;
+} rows[] = {
+    {"baseline", "baseline", "Baseline, not told its task", "Baseline, not told"},
+    {"told", "factored_joint", "Told its task, no dropout, joint", "Told, no dropout"},
+    {"knet", "knet", "K networks, composed", "K networks"},
+    {"paper", "factored_composed", "The paper's loss, composed", "Paper's loss"},
+    {"paper", "factored_joint", "The paper's loss, joint", "Paper's loss, joint"},
+    {"paper-longer", "factored_composed", "The paper's loss, operations as ours, composed",
+     "Paper, longer"},
+    {"paper-longer", "factored_joint", "The paper's loss, operations as ours, joint",
+     "Paper, longer, joint"},
+    {"paper-drop", "factored_composed", "The paper's loss, dropout 0.3, composed",
+     "Paper, drop 0.3"},
+    {"paper-drop", "factored_joint", "The paper's loss, dropout 0.3, joint",
+     "Paper, drop 0.3, joint"},
+    {"recipe-v", "factored_composed", "The paper's recipe, v, composed", "Recipe, v"},
+    {"recipe-v", "factored_joint", "The paper's recipe, v, joint", "Recipe, v, joint"},
+    {"recipe-eps", "factored_composed", "The paper's recipe, eps, composed", "Recipe, eps"},
+    {"recipe-eps", "factored_joint", "The paper's recipe, eps, joint", "Recipe, eps, joint"},
+    {"ours", "ours_composed", "Ours, composed", "Ours"},
+    {"ours", "ours_joint", "Ours, joint", "Ours, joint"},
+    {"oracle", "oracle", "Oracle, the paper's loss, composed", "Oracle"},
+    {"oracle-ours", "oracle", "Oracle, our loss, composed", "Oracle, our loss"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+FacetStatus race_method_find(int *index, const char *name)
+{
+    const char *names[RACE_METHODS];
+    char text[300];
+    for (int i = 0; i < RACE_METHODS; i++) {
+        names[i] = race_methods[i].name;
+        *index = i;
+        if (strcmp(name, names[i]) == 0) return status_ok();
+    }
+    text_unknown(text, sizeof text, "method", name, names, RACE_METHODS);
+    return status_fail(FACET_NOT_FOUND, "%s", text);
+}
+
+int race_method_epochs(const RaceMethod *method, int epochs)
+{
+    enum { RECIPE_EPOCHS = 160 };
+    if (!method->longer) return epochs;
+    return ((epochs ? epochs : RECIPE_EPOCHS) * 5 + 1) / 2;
+}
+
+void race_cell_file(char out[STEP_WORD_SIZE], const char *folder, const RaceMethod *method,
+                    uint64_t seed, const char *suffix)
+{
+    char name[100];
+    snprintf(name, sizeof name, "%.40s-%llu.%.40s", method->name, (unsigned long long)seed, suffix);
+    step_file(out, folder, name);
+}
+
+// ---- One row ------------------------------------------------------------------------------------
+
+enum { TASKS_MAX = 256, NAME_SIZE = 128 };
+
+// What a group of tasks is counted by.
+typedef enum Group {
+    ALL,
+    TRAINING,
+    HELD_OUT,
+    HELD_OUT_NEW,
+    VEHICLE,
+    VEHICLE_HELD_OUT,
+    GROUPS
+} Group;
+static const char *const group_keys[GROUPS] = {
+    "all", "training", "held_out", "held_out_new", "vehicle", "vehicle_held_out",
+};
+
+typedef struct Task {
+    char name[NAME_SIZE], same_as[NAME_SIZE]; // "" when no training task has its path and speed
+    bool held_out;
+    double gates;
+} Task;
+
+typedef struct Row {
+    int tasks, seeds;
+    Task task[TASKS_MAX]; // of the first cell
+    uint64_t seed[RACE_SEEDS_MAX];
+    EvidenceCounts counts[GROUPS]; // [TASKS_MAX][RACE_SEEDS_MAX]
+    double plans, crashes, error, order_right, order_pairs, rows, parameters; // sums over the cells
+} Row;
+
+static FacetStatus read_task(Task *task, double *share, double *vehicle, const JsonRef *at)
+{
+    char track[NAME_SIZE / 2 - 1], size[NAME_SIZE / 2 - 1];
+    TRY(json_member_string(track, sizeof track, at, "track"));
+    TRY(json_member_string(size, sizeof size, at, "size"));
+    snprintf(task->name, sizeof task->name, "%s/%s", track, size);
+    task->same_as[0] = '\0';
+    if (json_has(at, "same_as"))
+        TRY(json_member_string(task->same_as, sizeof task->same_as, at, "same_as"));
+    TRY(json_member_bool(&task->held_out, at, "held_out"));
+    TRY(json_member_number(&task->gates, at, "gates", 1.0, 1e6));
+    TRY(json_member_number(share, at, "share_all_seeds", 0.0, 1.0));
+    return json_member_number(vehicle, at, "share_vehicle", 0.0, 1.0);
+}
+
+static void count_task(Row *row, const Task *task, int t, double share, double vehicle,
+                       double plans)
+{
+    bool is_new = task->held_out && !task->same_as[0];
+    const bool belongs[GROUPS] = {true, !task->held_out, task->held_out, is_new,
+                                  true, task->held_out};
+    double trials = task->gates * plans;
+    for (int g = 0; g < GROUPS; g++)
+        if (belongs[g])
+            evidence_count(&row->counts[g], t, row->seeds,
+                           (g >= VEHICLE ? vehicle : share) * trials, trials);
+}
+
+static FacetStatus read_tasks(Row *row, const JsonRef *method, double plans)
+{
+    JsonRef list, at;
+    int count;
+    TRY(json_member(&list, method, "tasks"));
+    TRY(json_length(&count, &list));
+    if (count > TASKS_MAX || (row->seeds > 0 && count != row->tasks))
+        return json_wrong(&list, "the tasks of the other seeds");
+    row->tasks = count;
+    for (int t = 0; t < count; t++) {
+        Task task;
+        double share, vehicle;
+        TRY(json_element(&at, &list, t));
+        TRY(read_task(&task, &share, &vehicle, &at));
+        if (row->seeds == 0) row->task[t] = task;
+        if (strcmp(task.name, row->task[t].name) != 0 || task.held_out != row->task[t].held_out)
+            return json_wrong(&at, "the task of the other seeds");
+        count_task(row, &task, t, share, vehicle, plans);
+    }
+    return status_ok();
+}
+
+static FacetStatus add_number(double *sum, const JsonRef *at, const char *object, const char *key)
+{
+    JsonRef within = *at;
+    double value;
+    if (object) TRY(json_member(&within, at, object));
+    TRY(json_member_number(&value, &within, key, 0.0, 1e18));
+    *sum += value;
+    return status_ok();
+}
+
+static FacetStatus read_numbers(Row *row, const JsonRef *method)
+{
+    TRY(add_number(&row->crashes, method, "all_seeds", "crashes"));
+    TRY(add_number(&row->error, method, NULL, "error_m"));
+    TRY(add_number(&row->order_right, method, "speed_order", "right"));
+    TRY(add_number(&row->order_pairs, method, "speed_order", "pairs"));
+    TRY(add_number(&row->rows, method, "training_run", "rows"));
+    return add_number(&row->parameters, method, "training_run", "parameters");
+}
+
+// Adds the row of a cell's file to those of other seeds.
+static FacetStatus read_cell(Row *row, const char *path, const char *key, uint64_t seed)
+{
+    Json *document;
+    JsonRef methods, method;
+    double plans = 0.0;
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    FacetStatus status = json_member(&methods, &root, "methods");
+    if (status.ok) status = json_member(&method, &methods, key);
+    if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1e6);
+    if (status.ok) status = read_tasks(row, &method, plans);
+    if (status.ok) status = read_numbers(row, &method);
+    if (status.ok) {
+        row->plans += plans;
+        row->seed[row->seeds++] = seed;
+    }
+    json_free(document);
+    return status;
+}
+
+// ---- The summary --------------------------------------------------------------------------------
+
+static Json *json_from_tasks(const Row *row)
+{
+    Json *list = json_array();
+    for (int t = 0; t < row->tasks; t++) {
+        const Task *task = &row->task[t];
+        if (!task->held_out) continue;
+        double passed = 0.0, gates = 0.0;
+        for (int s = 0; s < row->seeds; s++) {
+            passed += row->counts[ALL].passed[t * RACE_SEEDS_MAX + s];
+            gates += row->counts[ALL].trials[t * RACE_SEEDS_MAX + s];
+        }
+        Json *object = json_object();
+        json_set_string(object, "task", task->name);
+        if (task->same_as[0]) json_set_string(object, "same_as", task->same_as);
+        json_set_number(object, "share", passed / gates);
+        json_push(list, object);
+    }
+    return list;
+}
+
+static Json *json_from_row(const Row *row, int r)
+{
+    Json *out = json_object(), *seeds = json_array(), *order = json_object();
+    double gates = 0.0, held_out = 0.0, cells = row->seeds;
+    for (int t = 0; t < row->tasks; t++) {
+        gates += row->task[t].gates;
+        if (row->task[t].held_out) held_out += row->task[t].gates;
+    }
+    json_set_string(out, "name", rows[r].name);
+    json_set_string(out, "brief", rows[r].brief);
+    json_set_string(out, "method", rows[r].method);
+    json_set_string(out, "key", rows[r].key);
+    for (int s = 0; s < row->seeds; s++) json_push_number(seeds, (double)row->seed[s]);
+    json_set(out, "seeds", seeds);
+    json_set_numbers(out, {"plans", row->plans / cells}, {"gates", gates},
+                     {"gates_held_out", held_out});
+    for (int g = 0; g < GROUPS; g++)
+        json_set(out, group_keys[g], json_from_evidence(evidence_rate(&row->counts[g])));
+    json_set_numbers(out, {"crashes", row->crashes / row->plans}, {"error_m", row->error / cells},
+                     {"rows", row->rows / cells}, {"parameters", row->parameters / cells});
+    json_set_numbers(order, {"right", row->order_right / cells},
+                     {"pairs", row->order_pairs / cells});
+    json_set(out, "speed_order", order);
+    json_set(out, "held_out_tasks", json_from_tasks(row));
+    return out;
+}
+
+static FacetStatus read_row(Row *row, int r, const char *folder, uint64_t first)
+{
+    int method;
+    TRY(race_method_find(&method, rows[r].method));
+    for (int g = 0; g < GROUPS; g++)
+        TRY(evidence_counts_create(&row->counts[g], TASKS_MAX, RACE_SEEDS_MAX));
+    for (uint64_t seed = first; seed < first + RACE_SEEDS_MAX; seed++) {
+        char path[STEP_WORD_SIZE];
+        race_cell_file(path, folder, &race_methods[method], seed, "json");
+        if (file_exists(path)) TRY(read_cell(row, path, rows[r].key, seed));
+    }
+    return status_ok();
+}
+
+FacetStatus race_cells_summary(Json **document, const char *folder, uint64_t seed)
+{
+    Json *list = json_array();
+    FacetStatus status = status_ok();
+    Row *row = calloc(1, sizeof *row);
+    if (!row) status = status_fail(FACET_NO_MEMORY, "out of memory for the summary");
+    for (int r = 0; status.ok && r < ROWS; r++) {
+        *row = (Row){0};
+        status = read_row(row, r, folder, seed);
+        if (status.ok && row->seeds > 0) json_push(list, json_from_row(row, r));
+        for (int g = 0; g < GROUPS; g++) evidence_counts_free(&row->counts[g]);
+    }
+    free(row);
+    if (!status.ok) {
+        json_free(list);
+        return status;
+    }
+    *document = json_object();
+    json_set(*document, "rows", list);
+    return status_ok();
+}

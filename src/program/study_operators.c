@@ -1,0 +1,175 @@
+// facet study operators: composition operators over the same networks, side by side.
+//
+// Each has its weights chosen by flying training tasks (race/operators.h), and is then flown on all
+// tasks. What the operators differ in is what they are allowed to do with the same predictions.
+#include "study_operators.h"
+
+#include "bar.h"
+#include "commands.h"
+#include "interrupt.h"
+#include "json_eval.h"
+#include "paper/paper.h"
+#include "race/operators.h"
+#include "report/table.h"
+#include "show_race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct OperatorsCommand {
+    CommonOptions common;
+    StudyOptions study;
+    const char *policy;
+    int steps, plans, search_plans;
+    char command[COMMAND_TEXT];
+} OperatorsCommand;
+
+// By their authors' names, in the order of the table.
+static const struct {
+    FacetPolicyMode mode;
+    const char *whose;
+} operators[] = {
+    {FACET_POLICY_COMPOSED, "sum of corrections (the paper)"},
+    {FACET_POLICY_PRODUCT, "product of experts (PoCo)"},
+    {FACET_POLICY_CONVEX, "convex combination (GPC)"},
+    {FACET_POLICY_INTERPOLATE, "track networks interpolated (Mao et al.)"},
+};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
+// Branches that count: those with a weight of their own, and the null branch unless it cancels.
+static int branches_used(const double weights[2])
+{
+    return (weights[0] != 0.0) + (weights[1] != 0.0) + (weights[0] + weights[1] != 1.0);
+}
+
+static Json *json_from_choice(int i, const OperatorChoice *choice, const FacetPolicy *policy)
+{
+    Json *out = json_object(), *weights = json_array(), *search = json_object();
+    json_set_string(out, "mode", policy_mode_name(operators[i].mode));
+    json_set_string(out, "name", operators[i].whose);
+    for (int f = 0; f < 2; f++) json_push_number(weights, choice->weights[f]);
+    json_set(out, "weights", weights);
+    json_set_numbers(out, {"networks", policy_networks(policy)},
+                     {"parameters", (double)policy_parameters(policy)},
+                     {"passes", branches_used(choice->weights)});
+    json_set_numbers(search, {"tried", choice->tried}, {"passed", choice->training.passed},
+                     {"gates", choice->training.gates}, {"error_m", choice->error});
+    json_set(out, "search", search);
+    return out;
+}
+
+static FacetStatus fly_operator(EvalRow *row, Json *list, const FacetRace *race,
+                                const FacetPolicy *policy, int i, const OperatorsCommand *o)
+{
+    OperatorChoice choice;
+    FacetPolicySampling how = {
+        .mode = operators[i].mode, .steps = o->steps, .seed = o->common.seed};
+    TRY(operator_choose(&choice, race, policy, &how, o->search_plans, bar_open(o->common.quiet)));
+    how.weights = choice.weights;
+    row->key = policy_mode_name(operators[i].mode);
+    row->policy = policy;
+    json_push(list, json_from_choice(i, &choice, policy));
+    return eval_run(&row->run, race, policy, &how, o->plans, bar_open(o->common.quiet));
+}
+
+static void add_row(Table *table, const EvalRow *row, int i, const JsonRef *choice)
+{
+    FacetRaceTotals totals = eval_totals_all(&row->run);
+    JsonRef list, at;
+    double weights[2] = {0.0};
+    if (json_member(&list, choice, "weights").ok)
+        for (int f = 0; f < 2; f++)
+            if (json_element(&at, &list, f).ok) json_number(&weights[f], &at, -1e9, 1e9);
+    table_cell(table, "%s", operators[i].whose);
+    table_cell(table, "%.1f, %.1f", weights[0], weights[1]);
+    table_cell(table, "%d/%d", totals.all.passed, totals.all.gates);
+    table_cell(table, "%d/%d", totals.training.passed, totals.training.gates);
+    table_cell(table, "%d/%d", totals.held_out.passed, totals.held_out.gates);
+}
+
+static void show(const Evaluation *evaluation, const Json *list)
+{
+    Table *table = table_create((TableColumn[]){{"operator", TABLE_LEFT},
+                                                {"weights", TABLE_RIGHT},
+                                                {"all", TABLE_RIGHT},
+                                                {"training", TABLE_RIGHT},
+                                                {"held out", TABLE_RIGHT}},
+                                5);
+    JsonRef root = json_root(list, "operators"), at;
+    for (int i = 0; i < evaluation->row_count; i++)
+        if (json_element(&at, &root, i).ok) add_row(table, &evaluation->rows[i], i, &at);
+    table_print(table, stdout);
+    printf("\n");
+    table_note(stdout, "Gates passed over all plans. The weights of track and size are chosen by "
+                       "flying training tasks; those of the sum are the paper's.");
+    table_destroy(table);
+}
+
+static FacetStatus study(const FacetRace *race, const FacetPolicy *policy,
+                         const OperatorsCommand *o)
+{
+    Evaluation *evaluation = calloc(1, sizeof *evaluation);
+    if (!evaluation) return status_fail(FACET_NO_MEMORY, "out of memory for the evaluation");
+    Json *list = json_array();
+    FacetStatus status = status_ok();
+    evaluation->steps = o->steps;
+    evaluation->no_plans = true;
+    for (int i = 0; i < OPERATORS && status.ok; i++) {
+        status = fly_operator(&evaluation->rows[i], list, race, policy, i, o);
+        if (status.ok) evaluation->row_count++;
+    }
+    if (status.ok) {
+        show(evaluation, list);
+        Json *document = json_from_evaluation(race, evaluation);
+        json_set(document, "operators", list);
+        json_set_origin(document, o->command, o->common.seed);
+        status = json_finish(document, &o->common);
+    } else {
+        json_free(list);
+    }
+    for (int i = 0; i < evaluation->row_count; i++) eval_run_free(&evaluation->rows[i].run);
+    free(evaluation);
+    return status;
+}
+
+int study_operators(int argc, char **argv)
+{
+    OperatorsCommand o = {.common = common_defaults(),
+                          .study = {.preset = "race"},
+                          .steps = PAPER_STEPS,
+                          .plans = 5,
+                          .search_plans = 2};
+    const Option options[] = {
+        reads(option_text("policy", &o.policy, "FILE", "whose networks are composed")),
+        option_int("steps", &o.steps, "N", 1, 1000, "denoising steps of a plan"),
+        option_int("plans", &o.plans, "N", 1, 1000, "a task in the evaluation"),
+        option_int("search-plans", &o.search_plans, "N", 1, 1000,
+                   "a training task and choice of weights"),
+        STUDY_OPTIONS(o.study),
+    };
+    const Usage usage = {
+        .command = "study operators",
+        .description = "Composes the networks of a policy by every operator, with weights that are "
+                       "chosen by flying training tasks, and flies all tasks with each.",
+        .example = "facet study operators --policy out/reproduce/knet-1.safetensors "
+                   "--json operators.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &o.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    if (!o.policy)
+        return command_misused(usage.command,
+                               status_fail(FACET_BAD_ARGUMENT, "expected --policy FILE"));
+    command_text(o.command, sizeof o.command, argc, argv);
+    interrupt_watch();
+    FacetRace *race = NULL;
+    FacetPolicy *policy = NULL;
+    FacetStatus status = facet_policy_load(&policy, o.policy);
+    if (status.ok) status = study_open(&race, &o.common, &o.study);
+    if (status.ok) status = study(race, policy, &o);
+    study_close(race);
+    facet_policy_destroy(policy);
+    return status.ok ? EXIT_DONE : command_failed(usage.command, status);
+}

@@ -1,0 +1,391 @@
+// facet study pairs: composition against the number of training pairs.
+//
+// The paper claims that factors need as many demonstrations as they have values together, a sum,
+// and not as many as there are pairs, a product. Policies are trained on the first 8, 11, 14 and 17
+// of the 20 feasible pairs in an order whose first 8 show every value (race/pair_order.h), all with
+// the same number of updates, and flown on all pairs. Several orders are several splits. A policy
+// of one loss, number and split is a cell: METHOD-PAIRS-SPLIT.json, which can be made alone.
+#include "study_pairs.h"
+
+#include "commands.h"
+#include "evidence/evidence.h"
+#include "race/pair_order.h"
+#include "race_cells.h"
+#include "report/table.h"
+#include "show_race.h"
+#include "team.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPLITS_MAX = 16, TASKS_MAX = 256, NAME_SIZE = 2 * FACET_COURSE_NAME_MAX + 2 };
+
+static const char *const methods[] = {"ours", "paper"};
+static const char *const keys[] = {"ours_composed", "factored_composed"};
+enum { METHODS = sizeof methods / sizeof *methods, NUMBERS_MAX = 16 };
+
+typedef struct PairsCommand {
+    CommonOptions common;
+    const char *folder, *cells; // cells NULL for the folder
+    TextList methods;
+    TextList pairs;                         // as texts
+    int numbers[NUMBERS_MAX], number_count; // of training pairs, rising
+    int splits, updates, plans, blocks, channels;
+    bool wanted[METHODS];
+    char command[COMMAND_TEXT];
+} PairsCommand;
+
+// The pairs of one split, in the order in which they join training.
+typedef struct Split {
+    int count;
+    char names[TASKS_MAX][NAME_SIZE];
+} Split;
+
+static const char *cells_folder(const PairsCommand *o) { return o->cells ? o->cells : o->folder; }
+
+static int most_pairs(const PairsCommand *o) { return o->numbers[o->number_count - 1]; }
+
+static void cell_file(char out[STEP_WORD_SIZE], const char *folder, const PairsCommand *o,
+                      int method, int n, int split, const char *suffix)
+{
+    char name[100];
+    snprintf(name, sizeof name, "%s-%d-%d.%s", methods[method], o->numbers[n], split + 1, suffix);
+    step_file(out, folder, name);
+}
+
+// Splits have the seeds from --seed on.
+static FacetStatus find_split(Split *split, const FacetRace *race, const PairsCommand *o,
+                              int number)
+{
+    FacetCourseTask *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
+    if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for the pairs");
+    FacetStatus status =
+        pair_order(tasks, &split->count, race, o->common.seed + (uint64_t)number, o->numbers[0]);
+    if (status.ok && (split->count > TASKS_MAX || split->count <= most_pairs(o)))
+        status = status_fail(FACET_BAD_ARGUMENT,
+                             "expected more than %d and at most %d pairs, "
+                             "found %d",
+                             most_pairs(o), TASKS_MAX, split->count);
+    for (int i = 0; status.ok && i < split->count; i++)
+        snprintf(split->names[i], NAME_SIZE, "%s/%s", race->course->tracks[tasks[i].track].name,
+                 race->course->openings[tasks[i].opening].name);
+    free(tasks);
+    return status;
+}
+
+// ---- Cells --------------------------------------------------------------------------------------
+
+static int make_demos(const PairsCommand *o, const char *demos)
+{
+    static Step step;
+    if (step_is_there(demos)) return EXIT_DONE;
+    step_begin(&step, "demos");
+    step_pair(&step, "--out", demos);
+    if (o->common.courses) step_pair(&step, "--courses", o->common.courses);
+    step_common(&step, &o->common);
+    return step_run_alone(&step, cmd_demos);
+}
+
+static int train_policy(const PairsCommand *o, const Split *split, int method, int n,
+                        const char *demos, const char *policy)
+{
+    static Step step;
+    int index = 0;
+    if (step_is_there(policy)) return EXIT_DONE;
+    race_method_find(&index, methods[method]); // it is one of them
+    step_begin(&step, "train");
+    step_pair(&step, "--data", demos);
+    step_pair(&step, "--out", policy);
+    step_pair(&step, "--method", race_methods[index].method);
+    if (race_methods[index].composed_loss)
+        step_pair(&step, "--composed-loss", race_methods[index].composed_loss);
+    step_pair(&step, "--precision", "fp16");
+    for (int i = o->numbers[n]; i < split->count; i++)
+        step_pair(&step, "--hold-out", split->names[i]);
+    step_number(&step, "--updates", o->updates);
+    step_number(&step, "--blocks", o->blocks);
+    step_number(&step, "--channels", o->channels);
+    step_add(&step, "--resume");
+    step_common(&step, &o->common);
+    return step_run(&step, cmd_train);
+}
+
+static int make_cell(const PairsCommand *o, const Split *split, int number, int method, int n)
+{
+    static Step step;
+    char demos[STEP_WORD_SIZE], policy[STEP_WORD_SIZE], cell[STEP_WORD_SIZE];
+    cell_file(cell, cells_folder(o), o, method, n, number, "json");
+    if (step_is_there(cell)) return EXIT_DONE;
+    step_file(demos, o->folder, "demos.h5");
+    cell_file(policy, o->folder, o, method, n, number, "safetensors");
+    int code = make_demos(o, demos);
+    if (code == EXIT_DONE) code = train_policy(o, split, method, n, demos, policy);
+    if (code != EXIT_DONE) return code;
+    step_begin(&step, "eval");
+    step_add(&step, policy);
+    step_pair(&step, "--json", cell);
+    step_number(&step, "--seeds", o->plans);
+    step_add(&step, "--no-sweep");
+    step_add(&step, "--no-plans");
+    if (o->common.courses) step_pair(&step, "--courses", o->common.courses);
+    step_common(&step, &o->common);
+    return step_run(&step, cmd_eval);
+}
+
+static int make_cells(const PairsCommand *o, const Split *splits)
+{
+    int code = EXIT_DONE;
+    for (int s = 0; s < o->splits; s++)
+        for (int n = 0; n < o->number_count; n++)
+            for (int m = 0; m < METHODS && code == EXIT_DONE; m++)
+                if (o->wanted[m]) code = make_cell(o, &splits[s], s, m, n);
+    return code;
+}
+
+// ---- The summary --------------------------------------------------------------------------------
+
+// What is counted: pairs trained on, those left out, those of them that are not new in name alone,
+// and those that no number of pairs of the split was trained on.
+typedef enum Group { TRAINING, HELD_OUT, HELD_OUT_NEW, LAST, GROUPS } Group;
+static const char *const group_keys[GROUPS] = {"training", "held_out", "held_out_new", "last"};
+
+static int place_of(const Split *split, const char *name)
+{
+    for (int i = 0; i < split->count; i++)
+        if (strcmp(split->names[i], name) == 0) return i;
+    return -1;
+}
+
+static FacetStatus count_task(EvidenceCounts counts[GROUPS], const JsonRef *at, const Split *split,
+                              const PairsCommand *o, int n, int number, double plans)
+{
+    char track[FACET_COURSE_NAME_MAX], size[FACET_COURSE_NAME_MAX], name[NAME_SIZE];
+    double gates, share;
+    TRY(json_member_string(track, sizeof track, at, "track"));
+    TRY(json_member_string(size, sizeof size, at, "size"));
+    TRY(json_member_number(&gates, at, "gates", 1.0, 1e6));
+    TRY(json_member_number(&share, at, "share_all_seeds", 0.0, 1.0));
+    snprintf(name, sizeof name, "%s/%s", track, size);
+    int place = place_of(split, name);
+    bool held_out, left_out = place >= o->numbers[n];
+    TRY(json_member_bool(&held_out, at, "held_out"));
+    if (place < 0 || held_out != left_out) return json_wrong(at, "a pair of this split");
+    const bool belongs[GROUPS] = {!held_out, held_out, held_out && !json_has(at, "same_as"),
+                                  place >= most_pairs(o)};
+    for (int g = 0; g < GROUPS; g++)
+        if (belongs[g])
+            evidence_count(&counts[g], place, number, share * gates * plans, gates * plans);
+    return status_ok();
+}
+
+static FacetStatus read_cell(EvidenceCounts counts[GROUPS], const char *path, const char *key,
+                             const Split *split, const PairsCommand *o, int n, int number)
+{
+    Json *document;
+    JsonRef methods_at, method, tasks, at = {0};
+    double plans = 0.0;
+    TRY(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    FacetStatus status = json_member(&methods_at, &root, "methods");
+    if (status.ok) status = json_member(&method, &methods_at, key);
+    if (status.ok) status = json_member(&tasks, &method, "tasks");
+    if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1e6);
+    while (status.ok && json_next(&at, &tasks))
+        status = count_task(counts, &at, split, o, n, number, plans);
+    json_free(document);
+    return status;
+}
+
+// A row of the summary: a loss and a number of pairs, over the splits whose cells are there.
+static FacetStatus add_row(Json *list, Table *table, const Split *splits, const PairsCommand *o,
+                           int method, int n)
+{
+    EvidenceCounts counts[GROUPS] = {{0}};
+    EvidenceRate rates[GROUPS];
+    FacetStatus status = status_ok();
+    for (int g = 0; g < GROUPS && status.ok; g++)
+        status = evidence_counts_create(&counts[g], TASKS_MAX, SPLITS_MAX);
+    for (int s = 0; s < o->splits && status.ok; s++) {
+        char path[STEP_WORD_SIZE];
+        cell_file(path, cells_folder(o), o, method, n, s, "json");
+        if (file_exists(path)) status = read_cell(counts, path, keys[method], &splits[s], o, n, s);
+    }
+    for (int g = 0; g < GROUPS && status.ok; g++) rates[g] = evidence_rate(&counts[g]);
+    for (int g = 0; g < GROUPS; g++) evidence_counts_free(&counts[g]);
+    if (!status.ok || rates[TRAINING].seeds == 0) return status;
+    Json *row = json_object();
+    json_set_string(row, "method", methods[method]);
+    json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[TRAINING].seeds});
+    for (int g = 0; g < GROUPS; g++) json_set(row, group_keys[g], json_from_evidence(rates[g]));
+    json_push(list, row);
+    table_cell(table, "%s", methods[method]);
+    table_cell(table, "%d", o->numbers[n]);
+    table_cell(table, "%d", rates[TRAINING].seeds);
+    for (int g = 0; g < GROUPS; g++) table_cell(table, "%.1f", 100.0 * rates[g].mean);
+    table_cell(table, "%.0f–%.0f %%", 100.0 * rates[HELD_OUT].bootstrap.low,
+               100.0 * rates[HELD_OUT].bootstrap.high);
+    return status;
+}
+
+static FacetStatus show_summary(const Split *splits, const PairsCommand *o)
+{
+    char path[STEP_WORD_SIZE];
+    Json *document = json_object(), *list = json_array(), *orders = json_array();
+    Table *table = table_create((TableColumn[]){{"loss", TABLE_LEFT},
+                                                {"pairs", TABLE_RIGHT},
+                                                {"splits", TABLE_RIGHT},
+                                                {"training %", TABLE_RIGHT},
+                                                {"left out %", TABLE_RIGHT},
+                                                {"new %", TABLE_RIGHT},
+                                                {"last %", TABLE_RIGHT},
+                                                {"95 %, left out", TABLE_RIGHT}},
+                                8);
+    FacetStatus status = status_ok();
+    for (int m = 0; m < METHODS; m++)
+        for (int n = 0; n < o->number_count && status.ok; n++)
+            status = add_row(list, table, splits, o, m, n);
+    for (int s = 0; s < o->splits; s++) {
+        Json *order = json_array();
+        for (int i = 0; i < splits[s].count; i++) json_push_string(order, splits[s].names[i]);
+        json_push(orders, order);
+    }
+    json_set(document, "rows", list);
+    json_set(document, "orders", orders);
+    if (status.ok) {
+        printf("\n");
+        table_print(table, stdout);
+        printf("\n");
+        table_note(stdout, "Gates passed, composed, mean over splits. New: pairs whose path and "
+                           "speed no training pair has. Last: pairs that no number of the split "
+                           "was trained on. 95 %: bootstrap over pairs and splits.");
+        json_set_origin(document, o->command, o->common.seed);
+        step_file(path, o->folder, "pairs.json");
+        status = json_write(document, o->common.json ? o->common.json : path);
+    } else {
+        json_free(document);
+    }
+    table_destroy(table);
+    return status;
+}
+
+// ---- The command --------------------------------------------------------------------------------
+
+static FacetStatus find_splits(Split *splits, const PairsCommand *o)
+{
+    FacetRace *race = NULL;
+    const StudyOptions study = {.preset = "race"};
+    FacetStatus status = study_open(&race, &o->common, &study);
+    for (int s = 0; s < o->splits && status.ok; s++) status = find_split(&splits[s], race, o, s);
+    study_close(race);
+    return ranks_agree(team_ranks(), status);
+}
+
+// Rising numbers from texts; 8, 11, 14 and 17 without any.
+static FacetStatus choose_numbers(PairsCommand *o)
+{
+    static const int usual[] = {8, 11, 14, 17};
+    o->number_count = o->pairs.count ? o->pairs.count : 4;
+    if (o->number_count > NUMBERS_MAX)
+        return status_fail(FACET_BAD_ARGUMENT, "--pairs: expected at most %d numbers, found %d",
+                           NUMBERS_MAX, o->number_count);
+    for (int i = 0; i < o->number_count; i++) {
+        char *end = NULL;
+        long number = o->pairs.count ? strtol(o->pairs.items[i], &end, 10) : usual[i];
+        int before = i ? o->numbers[i - 1] : 0;
+        if ((end && (*end || end == o->pairs.items[i])) || number <= before || number > TASKS_MAX)
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "--pairs: expected a whole number from %d to %d, found '%.40s'",
+                               before + 1, TASKS_MAX, o->pairs.items[i]);
+        o->numbers[i] = (int)number;
+    }
+    return status_ok();
+}
+
+static FacetStatus open_folders(FileLock *lock, const PairsCommand *o)
+{
+    char settings[STEP_WORD_SIZE + 200];
+    snprintf(settings, sizeof settings,
+             "seed %llu, least %d, updates %d, blocks %d, channels %d, courses %s",
+             (unsigned long long)o->common.seed, o->numbers[0], o->updates, o->blocks, o->channels,
+             o->common.courses ? o->common.courses : "shipped");
+    TRY(step_folder(lock, o->folder, "demos.h5", settings));
+    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(cells_folder(o)));
+    if (!status.ok) lock_drop(lock);
+    return status;
+}
+
+static FacetStatus choose_methods(PairsCommand *o)
+{
+    for (int m = 0; m < METHODS; m++) o->wanted[m] = o->methods.count == 0;
+    for (int i = 0; i < o->methods.count; i++) {
+        int m = 0;
+        while (m < METHODS && strcmp(methods[m], o->methods.items[i]) != 0) m++;
+        if (m == METHODS)
+            return status_fail(FACET_NOT_FOUND, "no loss '%.40s': ours, paper",
+                               o->methods.items[i]);
+        o->wanted[m] = true;
+    }
+    return status_ok();
+}
+
+static int run(const PairsCommand *o, Split *splits)
+{
+    FileLock lock;
+    FacetStatus status = find_splits(splits, o);
+    if (status.ok) status = open_folders(&lock, o);
+    if (!status.ok) return command_failed("study pairs", status);
+    int code = make_cells(o, splits);
+    lock_drop(&lock);
+    if (code != EXIT_DONE) return step_ended("study pairs", code);
+    status = team_leads() ? show_summary(splits, o) : status_ok();
+    status = ranks_agree(team_ranks(), status);
+    return status.ok ? EXIT_DONE : command_failed("study pairs", status);
+}
+
+int study_pairs(int argc, char **argv)
+{
+    PairsCommand o = {.common = common_defaults(),
+                      .folder = "out/pairs",
+                      .splits = 1,
+                      .updates = 7000,
+                      .plans = 5};
+    const Option options[] = {
+        option_text("out", &o.folder, "DIR", "folder for demonstrations, policies and results"),
+        option_text("cells", &o.cells, "DIR",
+                    "folder for the evaluations, LOSS-PAIRS-SPLIT.json; those that are there are "
+                    "not made again (default: that of --out)"),
+        option_list("method", &o.methods, "LOSS", "this loss alone: ours or paper"),
+        option_int("splits", &o.splits, "N", 1, SPLITS_MAX, "orders of the pairs"),
+        option_int("updates", &o.updates, "N", 1, 1 << 24, "of every training"),
+        option_int("plans", &o.plans, "N", 1, 1000, "a pair in the evaluation"),
+        option_list("pairs", &o.pairs, "N",
+                    "train on so many pairs, rising; the fewest show every value (default: 8, 11, "
+                    "14 and 17)"),
+        option_int("blocks", &o.blocks, "N", 0, 64, "residual blocks, 0 for the default"),
+        option_int("channels", &o.channels, "N", 0, 4096, "width, 0 for the default"),
+    };
+    const Usage usage = {
+        .command = "study pairs",
+        .description = "Trains on 8, 11, 14 and 17 of the 20 pairs of track and size, every value "
+                       "among them, with our loss and the paper's, and flies the pairs that are "
+                       "left. Started again, it goes on where it stopped.",
+        .example = "facet study pairs --splits 3 --cells results/pairs --json results/pairs.json",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .common = &o.common,
+    };
+    int exit_code;
+    if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
+    command_text(o.command, sizeof o.command, argc, argv);
+    FacetStatus status = choose_methods(&o);
+    if (status.ok) status = choose_numbers(&o);
+    if (!status.ok) return command_misused(usage.command, status);
+    Split *splits = calloc(SPLITS_MAX, sizeof *splits);
+    if (!splits)
+        return command_failed(usage.command, status_fail(FACET_NO_MEMORY, "out of memory"));
+    int code = run(&o, splits);
+    free(splits);
+    return code;
+}

@@ -1,0 +1,122 @@
+// Rates over tasks and training seeds, and how surely they are known.
+#include "evidence/evidence.h"
+
+#include "base/rng.h"
+#include "testing.h"
+
+#include <math.h>
+
+static EvidenceCounts counts_of(const double *passed, const double *trials, int tasks, int seeds)
+{
+    EvidenceCounts counts;
+    assert_ok(evidence_counts_create(&counts, tasks, seeds));
+    for (int t = 0; t < tasks; t++)
+        for (int s = 0; s < seeds; s++)
+            evidence_count(&counts, t, s, passed[t * seeds + s], trials[t * seeds + s]);
+    return counts;
+}
+
+// Six held-out tasks of one training, 127 of 150 gates: what a bootstrap over tasks says is much
+// less sure than what Wilson's interval would.
+static void tasks_of_their_own_widen_the_interval(void **state)
+{
+    (void)state;
+    static const double passed[] = {40, 47, 25, 0, 5, 10}, trials[] = {40, 50, 25, 15, 10, 10};
+    EvidenceCounts counts = counts_of(passed, trials, 6, 1);
+    EvidenceRate rate = evidence_rate(&counts);
+    assert_near(rate.passed, 127.0, 0.0);
+    assert_near(rate.mean, 127.0 / 150.0, 1e-15);
+    assert_near(rate.wilson.low, 0.78, 0.005);
+    assert_near(rate.wilson.high, 0.90, 0.005);
+    assert_near(rate.bootstrap.low, 0.52, 0.02);
+    assert_near(rate.bootstrap.high, 0.98, 0.01);
+    evidence_counts_free(&counts);
+}
+
+// Many tasks of one trial each are as good as independent trials.
+static void independent_trials_have_wilsons_interval(void **state)
+{
+    (void)state;
+    enum { TASKS = 400 };
+    EvidenceCounts counts;
+    assert_ok(evidence_counts_create(&counts, TASKS, 1));
+    FacetRng rng = rng_make(3, 0);
+    for (int t = 0; t < TASKS; t++) evidence_count(&counts, t, 0, rng_uniform(&rng) < 0.7, 1.0);
+    EvidenceRate rate = evidence_rate(&counts);
+    assert_near(rate.bootstrap.low, rate.wilson.low, 0.01);
+    assert_near(rate.bootstrap.high, rate.wilson.high, 0.01);
+    evidence_counts_free(&counts);
+}
+
+// Trainings that differ widen it, with tasks that do not: one seed passes all, the other nothing.
+static void seeds_that_differ_widen_the_interval(void **state)
+{
+    (void)state;
+    static const double passed[] = {9, 0, 9, 0, 9, 0}, trials[] = {9, 9, 9, 9, 9, 9};
+    EvidenceCounts counts = counts_of(passed, trials, 3, 2);
+    EvidenceRate rate = evidence_rate(&counts);
+    assert_near(rate.mean, 0.5, 1e-15);
+    assert_near(rate.least, 0.0, 0.0);
+    assert_near(rate.most, 1.0, 0.0);
+    assert_near(rate.bootstrap.low, 0.0, 0.0);
+    assert_near(rate.bootstrap.high, 1.0, 0.0);
+    assert_int_equal(rate.seeds, 2);
+    assert_int_equal(rate.tasks, 3);
+    evidence_counts_free(&counts);
+}
+
+// The mean is over seeds, whatever their numbers of trials.
+static void seeds_count_alike(void **state)
+{
+    (void)state;
+    static const double passed[] = {10, 0}, trials[] = {10, 1000};
+    EvidenceCounts counts = counts_of(passed, trials, 1, 2);
+    assert_near(evidence_rate(&counts).mean, 0.5, 1e-15);
+    evidence_counts_free(&counts);
+}
+
+static void what_has_no_trials_has_no_rate(void **state)
+{
+    (void)state;
+    static const double none[] = {0, 0}, some[] = {4, 0}, passed[] = {3, 0};
+    EvidenceCounts counts = counts_of(none, none, 2, 1);
+    EvidenceRate rate = evidence_rate(&counts);
+    assert_int_equal(rate.seeds, 0);
+    assert_true(isnan(rate.mean));
+    assert_true(isnan(rate.bootstrap.low));
+    assert_true(isnan(rate.wilson.high));
+    evidence_counts_free(&counts);
+    // A task without trials is not drawn: the one that has some is known to be as it is.
+    counts = counts_of(passed, some, 2, 1);
+    rate = evidence_rate(&counts);
+    assert_int_equal(rate.tasks, 1);
+    assert_near(rate.bootstrap.low, 0.75, 0.0);
+    assert_near(rate.bootstrap.high, 0.75, 0.0);
+    evidence_counts_free(&counts);
+}
+
+static void draws_follow_from_their_seed(void **state)
+{
+    (void)state;
+    static const double passed[] = {40, 47, 25, 0, 5, 10}, trials[] = {40, 50, 25, 15, 10, 10};
+    EvidenceCounts counts = counts_of(passed, trials, 6, 1);
+    Interval one = evidence_bootstrap(&counts, 1000, 1),
+             again = evidence_bootstrap(&counts, 1000, 1),
+             other = evidence_bootstrap(&counts, 1000, 2);
+    assert_true(one.low == again.low && one.high == again.high);
+    assert_true(one.low != other.low || one.high != other.high);
+    evidence_counts_free(&counts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_of_their_own_widen_the_interval),
+        cmocka_unit_test(independent_trials_have_wilsons_interval),
+        cmocka_unit_test(seeds_that_differ_widen_the_interval),
+        cmocka_unit_test(seeds_count_alike),
+        cmocka_unit_test(what_has_no_trials_has_no_rate),
+        cmocka_unit_test(draws_follow_from_their_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

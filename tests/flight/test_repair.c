@@ -1,0 +1,199 @@
+// Repair of plans: what misses is centred, what is too fast is slowed, what is fine is left, and
+// what cannot be repaired says why.
+#include "flight/many.h"
+#include "math/geometry.h"
+#include "pools.h"
+#include "testing.h"
+
+#include <string.h>
+
+static FacetCourse *course;
+static FacetQuadModel model;
+static FacetControlPreset preset;
+
+static int open_course(void **state)
+{
+    (void)state;
+    FacetQuadParams params = facet_quad_params_default();
+    model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    if (!facet_control_preset(&preset, "race").ok) return -1;
+    return facet_course_load(&course, TEST_SOURCE "/courses").ok ? 0 : -1;
+}
+
+static int close_course(void **state)
+{
+    (void)state;
+    facet_course_destroy(course);
+    return 0;
+}
+
+// The expert's plan of a task at a speed (m/s), moved aside (m).
+typedef struct Case {
+    FacetFlightSetup setup;
+    FacetQuadState start;
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS];
+} Case;
+
+static Case make_case(const char *name, double speed, FacetVec3 aside)
+{
+    Case made = {.setup = {.model = &model, .preset = &preset, .arena = &course->arena}};
+    FacetCourseTask task;
+    FacetReference path;
+    assert_ok(facet_course_find_task(&task, course, name));
+    const FacetTrack *track = &course->tracks[task.track];
+    made.setup.track = track;
+    made.setup.half_width = course->openings[task.opening].half_width;
+    assert_ok(facet_expert_chunk(made.plan, track, track->points[0], speed));
+    assert_ok(facet_reference_from_chunk(&path, made.plan));
+    made.start = facet_flight_start(&model, &path, speed);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        made.plan[i].pos = vec3_add(made.plan[i].pos, aside);
+    return made;
+}
+
+// Flown one at a time, in double: the repair works with the batch.
+static FacetFlight fly(const Case *c, const FacetKeypoint *plan)
+{
+    FacetReference path;
+    assert_ok(facet_reference_from_chunk(&path, plan));
+    return facet_flight_fly(&c->setup, &path, c->start, NULL);
+}
+
+static void a_plan_that_passes_is_left_as_it_is(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/wide", 3.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_true(repair.good);
+    assert_false(repair.changed);
+    assert_memory_equal(repair.plan, c.plan, sizeof c.plan);
+    assert_int_equal(repair.steps, 0);
+    assert_int_equal((int)repair.flown, 1 + options.flights);
+    assert_int_equal(repair.clear, repair.raw_clear);
+}
+
+static void a_path_beside_the_gates_is_centred_at_its_own_speed(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/standard", 3.0, vec3(0.5, 0.5, 0.5));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    FacetFlight before = fly(&c, c.plan);
+    assert_true(before.passed < before.gate_count);
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    FacetFlight after = fly(&c, repair.plan);
+    assert_int_equal(after.passed, after.gate_count);
+    assert_true(repair.good);
+    assert_true(repair.changed);
+    assert_string_equal(repair.reason, "");
+    assert_near(repair.speed_factor, 1.0, 0.0);
+    assert_less(repair.shift, 1.8);
+    assert_true(repair.clear > repair.raw_clear);
+    double shift = 0.0;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
+        shift = fmax(shift, vec3_distance(repair.plan[i].pos, c.plan[i].pos));
+        assert_near(repair.plan[i].speed, c.plan[i].speed, 0.0);
+    }
+    assert_near(repair.shift, shift, 1e-12);
+    for (int g = 0; g < after.gate_count; g++)
+        assert_near(after.gates[g].miss, repair.still.gates[g].miss, 0.02);
+}
+
+static void what_is_too_fast_is_slowed_and_never_hastened(void **state)
+{
+    (void)state;
+    Case c = make_case("race7/narrow", 9.0, vec3(0.0, 0.0, 0.3));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    FacetFlight after = fly(&c, repair.plan);
+    assert_int_equal(after.passed, after.gate_count);
+    assert_less(repair.speed_factor, 0.95);
+    assert_true(repair.speed_factor >= options.speed_least);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        assert_true(repair.plan[i].speed <= c.plan[i].speed);
+    // Where no keypoint may move and none may slow, it says why it cannot.
+    options.shift_max = 0.0;
+    options.speed_least = 1.0;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_false(repair.good);
+    assert_false(repair.changed);
+    assert_true(strlen(repair.reason) > 0);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/standard", 4.0, vec3(0.0, 0.7, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair one, three;
+    assert_ok(facet_flight_repair(&one, &c.setup, c.plan, c.start, &options, NULL));
+    assert_ok(facet_flight_repair(&three, &c.setup, c.plan, c.start, &options, test_pool(3)));
+    assert_memory_equal(one.plan, three.plan, sizeof one.plan);
+    assert_int_equal(one.clear, three.clear);
+    assert_int_equal((int)one.flown, (int)three.flown);
+}
+
+static void wrong_options_and_plans_are_refused(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/standard", 4.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    options.margin = 1.0;
+    assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
+                   "repair: expected a margin of at least 0 and below 1, found 1");
+    options = facet_repair_defaults();
+    options.flights = -1;
+    assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
+                   "expected 0 to 100000 flights");
+    options = facet_repair_defaults();
+    options.gusts = NAN;
+    assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
+                   "expected gusts, spread and shift of 0 or more");
+    options = facet_repair_defaults();
+    options.speed_least = 0.0;
+    assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
+                   "expected a least share of speed in (0, 1], found 0");
+    options = facet_repair_defaults();
+    c.plan[5].pos.y = NAN;
+    assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
+                   "keypoint 5 of the plan is not finite");
+}
+
+static void make_third_broken(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetQuadState *start,
+                              FacetGusts *gusts, const void *context, int index)
+{
+    (void)start, (void)gusts;
+    const Case *c = context;
+    memcpy(chunk, c->plan, sizeof c->plan);
+    if (index == 2) chunk[0].speed = INFINITY;
+}
+
+static void a_plan_that_nothing_can_fly_is_no_trouble_to_its_neighbours(void **state)
+{
+    (void)state;
+    Case c = make_case("race7/wide", 4.0, vec3(0.0, 0.0, 0.0));
+    FacetFlight flights[11];
+    assert_ok(many_fly(flights, 11, &c.setup, c.start, make_third_broken, &c, test_pool(2)));
+    assert_int_equal(flights[2].end, FACET_FLIGHT_CRASHED);
+    assert_int_equal(flights[2].passed, 0);
+    for (int i = 1; i < 11; i++)
+        if (i != 2) assert_memory_equal(&flights[i], &flights[0], sizeof flights[i]);
+    assert_int_equal(flights[0].passed, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_that_passes_is_left_as_it_is),
+        cmocka_unit_test(a_path_beside_the_gates_is_centred_at_its_own_speed),
+        cmocka_unit_test(what_is_too_fast_is_slowed_and_never_hastened),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(wrong_options_and_plans_are_refused),
+        cmocka_unit_test(a_plan_that_nothing_can_fly_is_no_trouble_to_its_neighbours),
+    };
+    return cmocka_run_group_tests(tests, open_course, close_course);
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The tables of docs are those of the files of results, and every file says what made it."""
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import doc_tables  # noqa: E402
+
+# Made before the program kept its commit, or by other programs. What is made anew leaves the list.
+WITHOUT_COMMIT = {
+    "bench.json", "certify.json", "eval.json", "gate-certify.json", "gate-study.json", "gate.json",
+    "rotorpy.json", "steps.json", "verify.json", "steps/fold1.json", "steps/fold2.json",
+    "steps/fold3.json",
+    *(f"gate/{name}.json" for name in (
+        "within-baseline", "within-factored", "within-oracle", "within-ours", "zero-shot-baseline",
+        "zero-shot-drop", "zero-shot-drop-null", "zero-shot-factored", "zero-shot-frozen",
+        "zero-shot-joint", "zero-shot-null", "zero-shot-oracle", "zero-shot-ours")),
+}
+
+
+def results():
+    folder = os.path.join(ROOT, "results")
+    for path in sorted(glob.glob(folder + "/**/*.json", recursive=True)):
+        with open(path, encoding="utf-8") as file:
+            yield os.path.relpath(path, folder), json.load(file)
+
+
+class Docs(unittest.TestCase):
+    def test_every_number_is_that_of_its_file(self):
+        wrong = [line for page in doc_tables.PAGES
+                 for line in doc_tables.check_page(ROOT, page, False)]
+        self.assertEqual(wrong, [])
+
+    def change(self, page, old, new):
+        """What is found when a page has other words."""
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(os.path.join(ROOT, "docs"), os.path.join(folder, "docs"))
+            os.symlink(os.path.join(ROOT, "results"), os.path.join(folder, "results"))
+            path = os.path.join(folder, page)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn(old, text)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace(old, new, 1))
+            return doc_tables.check_page(folder, page, False)
+
+    def test_a_number_that_is_not_the_files_is_named(self):
+        data = dict(results())["eval.json"]
+        right = doc_tables.passage(data, "ours, composed")[0]
+        wrong = self.change("docs/results.md", f"| ours, composed | {right} |", "| ours, composed | 104/104 |")
+        self.assertEqual(len(wrong), 1)
+        self.assertIn(f"ours, composed: expected '{right}', found '104/104'", wrong[0])
+
+    def test_a_table_without_a_comment_is_refused(self):
+        wrong = self.change("docs/results.md", "<!-- table passage of results/eval.json -->\n", "")
+        self.assertEqual(len(wrong), 1)
+        self.assertIn("without a comment", wrong[0])
+
+    def test_a_row_that_no_file_has_is_refused(self):
+        wrong = self.change("docs/results.md", "| ours, joint |", "| ours, wishful |")
+        self.assertEqual(len(wrong), 1)
+        self.assertIn("no such row", wrong[0])
+
+    def test_an_unknown_table_is_refused(self):
+        wrong = self.change("docs/vision.md", "table within of", "table without of")
+        self.assertIn("no table 'without' is known", wrong[0])
+
+
+class Results(unittest.TestCase):
+    def test_every_file_says_what_made_it(self):
+        for name, data in results():
+            with self.subTest(name):
+                if name in WITHOUT_COMMIT:
+                    self.assertNotIn("commit", data, "it has one: take it off the list")
+                    continue
+                for key in ("command", "version", "commit"):
+                    self.assertTrue(data.get(key), f"expected its {key}")
+                self.assertFalse(data["command"].endswith("…"), "the command is cut off")
+                self.assertNotEqual(data["commit"], "unknown")
+
+    def test_the_list_of_old_files_is_no_longer_than_it_must_be(self):
+        self.assertLessEqual(WITHOUT_COMMIT, {name for name, _ in results()})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,176 @@
+// No output destroys an input or another output, and no work begins whose results have no place.
+#include "base/file.h"
+#include "policy/waves.h"
+#include "program/program.h"
+
+#define COURSE TEST_SOURCE "/tests/race/sample"
+#define TINY   "--blocks 1 --channels 8 --embed 4 --epochs 2 --quiet "
+
+static int begin(void **state)
+{
+    if (scratch_enter(state) != 0) return -1;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    Run trained = run("train --data waves.h5 --out policy " TINY);
+    if (trained.code != 0) print_error("%s", trained.err);
+    return trained.code == 0 ? 0 : -1;
+}
+
+// Refuses the command and leaves a file as it was.
+static void assert_spared(const char *arguments, const char *file, const char *message)
+{
+    char *before, *after;
+    size_t size, size_after;
+    assert_ok(file_read(&before, &size, file));
+    assert_fails(arguments, 2, message);
+    assert_ok(file_read(&after, &size_after, file));
+    assert_int_equal(size_after, size);
+    assert_memory_equal(after, before, size);
+    free(before);
+    free(after);
+}
+
+static void an_output_is_no_input(void **state)
+{
+    (void)state;
+    assert_spared(
+        "train --data waves.h5 --out waves.h5", "waves.h5",
+        "facet train: --out: expected another file than that of --data, found waves.h5\n");
+    assert_spared("export --policy policy --onnx ./policy", "policy",
+                  "facet export: --onnx: expected another file than that of --policy, found "
+                  "./policy, which is policy\n");
+    assert_spared("sample --policy policy --task a/s --json policy", "policy",
+                  "facet sample: --json: expected another file than that of --policy, found "
+                  "policy\n");
+    assert_spared("fly --policy policy --json policy", "policy",
+                  "facet fly: --json: expected another file than that of --policy, found policy\n");
+    assert_spared("eval policy --json policy", "policy",
+                  "facet eval: --json: expected another file than that of POLICY, found policy\n");
+    assert_ok(file_write("eval.json", "{}", 2));
+    assert_spared("report --eval eval.json --out eval.json", "eval.json",
+                  "facet report: --out: expected another file than that of --eval, found "
+                  "eval.json\n");
+}
+
+static void links_do_not_hide_an_input(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("waves.h5", "link.h5"), 0);
+    assert_int_equal(link("policy", "hard"), 0);
+    assert_spared("train --data waves.h5 --out link.h5", "waves.h5",
+                  "facet train: --out: expected another file than that of --data, found link.h5, "
+                  "which is waves.h5\n");
+    assert_spared("sample --policy policy --task a/s --json hard", "policy",
+                  "facet sample: --json: expected another file than that of --policy, found hard, "
+                  "which is policy\n");
+    assert_ok(file_make_folder("courses"));
+    assert_ok(file_write("courses/course.json", "{}", 2));
+    assert_spared("speeds --courses courses --json courses/course.json", "courses/course.json",
+                  "facet speeds: --json: expected another file than that of --courses, found "
+                  "courses/course.json, which is in courses\n");
+}
+
+static void two_outputs_are_two_files(void **state)
+{
+    (void)state;
+    assert_fails("train --data waves.h5 --out p --json ./p", 2,
+                 "facet train: --json: expected another file than that of --out, found ./p, which "
+                 "is p\n");
+    assert_fails("train --data waves.h5 --out p --json p.csv", 2,
+                 "facet train: --json: expected another file than that of --out, found p.csv\n");
+    assert_fails("train --data waves.h5 --out p --json p.ckpt", 2,
+                 "facet train: --json: expected another file than that of --out, found p.ckpt\n");
+    assert_fails("demos --out d --json d", 2,
+                 "facet demos: --json: expected another file than that of --out, found d\n");
+    assert_fails("train --data p.csv --out p", 2,
+                 "facet train: --out: expected another file than that of --data, found p.csv\n");
+    assert_int_equal(access("p", F_OK), -1);
+    assert_int_equal(access("d", F_OK), -1);
+    // Devices take all there is.
+    assert_int_equal(run("sample --policy policy --task a/s --steps 2 --json /dev/null").code, 0);
+}
+
+// Nobody named the policy that ships, and it is read all the same.
+static void what_ships_is_spared(void **state)
+{
+    (void)state;
+    assert_ok(file_make_folder("data/models"));
+    assert_int_equal(rename("policy", "data/models/race-factored.safetensors"), 0);
+    setenv("FACET_DATA", "data", 1);
+    const char *policy = "data/models/race-factored.safetensors";
+    assert_spared("fly --json data/models/race-factored.safetensors", policy,
+                  "facet fly: --json: expected another file than that of what the command reads, "
+                  "found data/models/race-factored.safetensors\n");
+    assert_spared("eval --json data/models/race-factored.safetensors", policy,
+                  "facet eval: --json: expected another file than that of what the command reads, "
+                  "found data/models/race-factored.safetensors, which is in data/models\n");
+    unsetenv("FACET_DATA");
+    assert_int_equal(rename("data/models/race-factored.safetensors", "policy"), 0);
+}
+
+static void places_are_tried_before_the_work(void **state)
+{
+    (void)state;
+    assert_fails("train --data waves.h5 --out p --json no/such/place", 1,
+                 "facet train: no/such/place: cannot create: No such file or directory\n");
+    assert_int_equal(access("p", F_OK), -1);
+    assert_int_equal(access("p.csv", F_OK), -1);
+    assert_fails("sample --policy policy --task a/s --json .", 1,
+                 "facet sample: .: expected a file to write, found a folder\n");
+    assert_fails("train --data waves.h5 --out /dev/null", 1,
+                 "facet train: /dev/null: expected a file to write, found a device or a pipe\n");
+    assert_fails("gate certify --json no/such/place", 1,
+                 "facet gate certify: no/such/place: cannot create: No such file or directory\n");
+}
+
+static void devices_and_pipes_are_no_inputs(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_fails("sample --policy pipe --task a/s", 1,
+                 "facet sample: pipe: expected a file to read, found a device or a pipe\n");
+    assert_fails("speeds --quiet --quad /dev/zero", 1,
+                 "facet speeds: /dev/zero: expected a file to read, found a device or a pipe\n");
+}
+
+static void options_are_not_ignored(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"fly --margin 0.2",
+         "facet fly: --margin: expected --verify beside it, without which it means nothing\n"},
+        {"fly --tries 3",
+         "facet fly: --tries: expected --verify beside it, without which it means nothing\n"},
+        {"fly --expert --mode joint", "facet fly: expected --expert or --mode, found both\n"},
+        {"race --report x --no-report",
+         "facet race: expected --no-report or --report, found both\n"},
+        {"gate --expert --open venue", "facet gate: expected --expert or --open, found both\n"},
+        {"sample --policy policy --task a/s --task b/s",
+         "facet sample: --task: expected once, found again with 'b/s'\n"},
+        {"certify --confidence 0.9", "facet certify: --confidence: expected --samples beside it, "
+                                     "without which it means nothing\n"},
+        {"eval --step-study --steps 5",
+         "facet eval: expected --step-study or --steps, found both\n"},
+        {"camera --at 1,2,3 --rise 1", "facet camera: expected --at or --rise, found both\n"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_fails(lines[i][0], 2, lines[i][1]);
+    assert_fails("fly --expert --quiet --courses " COURSE " --task bend/large --task bend/large", 1,
+                 "facet fly: task bend/large: expected once, found again\n");
+    Run refused = run("gate demos --json x");
+    assert_int_equal(refused.code, 2);
+    assert_non_null(strstr(refused.err, "no option '--json'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_output_is_no_input),
+        cmocka_unit_test(links_do_not_hide_an_input),
+        cmocka_unit_test(two_outputs_are_two_files),
+        cmocka_unit_test(what_ships_is_spared),
+        cmocka_unit_test(places_are_tried_before_the_work),
+        cmocka_unit_test(devices_and_pipes_are_no_inputs),
+        cmocka_unit_test(options_are_not_ignored),
+    };
+    return cmocka_run_group_tests(tests, begin, scratch_leave);
+}

@@ -1,0 +1,408 @@
+#!/usr/bin/env python3
+"""Holds the tables of docs to the files of results.
+
+    tools/doc_tables.py                 # compares, and names every cell that differs
+    tools/doc_tables.py --write         # writes the numbers of the files into the tables
+
+Before every table of the pages below stands a comment: either
+
+    <!-- table NAME of results/FILE.json -->
+
+where NAME is a function of this file that gives the cells of a row by its label, or
+
+    <!-- no results file: WHY -->
+
+A table without either is refused. What a row says in brackets behind its cell is the writer's. Cells
+that no file has, such as the paper's, and rows that begin with a word in UNFILED are left alone.
+"""
+import json
+import math
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGES = ["docs/results.md", "docs/certificates.md", "docs/vision.md"]
+UNFILED = ("paper", "`--steps 50`")
+KEEP = None  # a cell that no file has
+
+
+# ---- Numbers as the pages write them ------------------------------------------------------------
+
+
+def percent(share):
+    return f"{100 * share:.0f} %"
+
+
+def count(tally):
+    return f"{tally['passed']:.0f}/{tally['gates']:.0f}"
+
+
+def between(values, form):
+    return f"{min(values):{form}} to {max(values):{form}}"
+
+
+def significant(value):
+    return f"{value:#.3g}" if abs(value) < 100 else f"{value:.3g}"
+
+
+def wilson(passed, trials):
+    z = 1.959963984540054
+    p = passed / trials
+    middle, scale = p + z * z / (2 * trials), 1 / (1 + z * z / trials)
+    reach = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
+    return scale * (middle - reach), scale * (middle + reach)
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def median(values):
+    values = sorted(values)
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def task_of(entries, label):
+    """The entry of a task, by a label such as 'race1/wide (held out)'; its split is checked."""
+    name = label.split(" ")[0]
+    for entry in entries:
+        if f"{entry['track']}/{entry['size']}" == name:
+            if entry.get("held_out", False) != label.endswith("(held out)"):
+                raise KeyError(f"{name}: the split is another")
+            return entry
+    raise KeyError(f"no task {name}")
+
+
+# ---- docs/results.md ----------------------------------------------------------------------------
+
+METHODS = {
+    "baseline": "baseline", "K networks": "knet",
+    "the paper's loss, composed": "factored_composed", "the paper's loss, joint": "factored_joint",
+    "ours, composed": "ours_composed", "ours, joint": "ours_joint", "oracle": "oracle",
+}
+
+
+def passage(data, label):
+    row = data["methods"][METHODS[label]]
+    held_out, every = row["held_out"], row["all_seeds"]["all"]
+    return [count(row["all"]), count(row["training"]),
+            f"{count(held_out)} ({100 * held_out['low']:.0f}–{100 * held_out['high']:.0f} %)",
+            f"{row['crashes']}", f"{100 * every['passed'] / every['gates']:.1f} %"]
+
+
+def held_out_tasks(data, label):
+    shown = ["ours_composed", "factored_composed", "oracle", "knet", "baseline"]
+    name = label.split(" ")[0] + " (held out)"
+    rows = [task_of(data["methods"][key]["tasks"], name) for key in shown]
+    return [percent(row["share_all_seeds"]) for row in rows] + [
+        f"{rows[0]['speed_generated']:.2f}", f"{rows[0]['speed_reference']:.2f}"]
+
+
+def shipped(data, label):
+    row = data["methods"][METHODS[label]]
+    vehicle, order = row["vehicle"], row["speed_order"]
+    return [count(row["all"]), count(row["held_out"]), count(vehicle["all"]),
+            count(vehicle["held_out"]), f"{row['error_m']:.2f}", f"{order['right']}/{order['pairs']}"]
+
+
+def race_study(data, label):
+    row = next(row for row in data["rows"] if row["name"] == label)
+
+    def rate(key, gates):
+        r = row[key]
+        return [f"{gates * r['mean']:.1f}", f"{gates * r['least']:.1f}–{gates * r['most']:.1f}",
+                f"{100 * r['low']:.0f}–{100 * r['high']:.0f} %"]
+
+    gates, held_out = row["gates"], row["gates_held_out"]
+    order = row["speed_order"]
+    return [f"{len(row['seeds'])}", *rate("all", gates), *rate("held_out", held_out),
+            f"{gates * row['vehicle']['mean']:.1f}", f"{row['error_m']:.2f}",
+            f"{order['right']:.1f}/{order['pairs']:.0f}"]
+
+
+# ---- docs/certificates.md -----------------------------------------------------------------------
+
+
+def certificate(data, label):
+    tasks = data["tasks"]
+    training = [task for task in tasks if not task["held_out"]]
+    held_out = [task for task in tasks if task["held_out"]]
+
+    def values(key, group=tasks):
+        return [task[key] for task in group]
+
+    def residual(key):
+        return f"{mean([task['residual'][key] for task in training]):.3f}"
+
+    c = values("c_ltv")
+    eps = data["eps_d"]
+    cells = {
+        "C_LTV: mean, median, max of 20 tasks":
+            ", ".join(significant(x) for x in (mean(c), median(c), max(c))),
+        "C_LTV on training and on held-out tasks (means)":
+            ", ".join(significant(mean(values("c_ltv", group))) for group in (training, held_out)),
+        "ε_s = max ‖Δε_k‖, by task": between(values("eps_s"), ".2f"),
+        "ε_s of all at once: the largest ε_D at noised demonstrations of training tasks":
+            f"{eps['max']:.2f}",
+        "Grönwall, the lemma's integral": between(values("c_gronwall"), ".1e"),
+        "Grönwall, product over the sampler's steps": between(values("c_gronwall_discrete"), ".1e"),
+        "actual, linearised, bound by steps (training, normalised)":
+            ", ".join(residual(key) for key in ("actual", "linearised", "ltv")),
+        "R_ss with the paper's constants (m)":
+            " to ".join(significant(x) for x in (min(values("r_ss_default")),
+                                                 max(values("r_ss_default")))),
+        "ε_D, mean, 95 %, max": ", ".join(f"{eps[key]:.2f}" for key in ("mean", "p95", "max")),
+        "L₁ (track), mean": f"{data['l1']['mean']:.2f}",
+        "L₂ (size), mean": f"{data['l2']['mean']:.2f}",
+    }
+    return [cells[label], KEEP]
+
+
+def closed_loop(data, label):
+    task = task_of(data["tasks"], label)
+    loop = task["closed_loop"]
+    return [f"{loop['lambda']:.3f}", significant(loop["b_kappa"]), f"{loop['w']:.2f}",
+            significant(task["r_ss_measured"]), significant(task["r_ss_measured_path"]),
+            f"{task['gates'][0]['half_width']:.2f}"]
+
+
+def paces(data, label):
+    task = task_of(data["tasks"], label)
+    paced = task["paced"]
+    own = sum(gate["certified"] for gate in task["gates"])
+    tightest = max(paced["gates"], key=lambda gate: gate["miss_nominal"] + gate["radius"]
+                   + gate["disturbance"] - gate["half_width"])
+    certified = paced["pace"] is not None
+    return [f"{own}/{len(task['gates'])}", f"{paced['pace']:.2f}" if certified else "none",
+            f"{paced['linear_check']['relative']:.2f}" if certified else "—",
+            f"{tightest['miss_nominal']:.2f} + {tightest['radius']:.2f} + "
+            f"{tightest['disturbance']:.2f}, {tightest['half_width']:.2f}"]
+
+
+def interaction(data, label):
+    sizes = "narrow" if "three sizes" in label else "{standard, wide}"
+    product = next(p for p in data["interaction"]["products"] if sizes in p["tasks"])
+    return [f"{product[key]:.2f}" for key in ("g", "m", "bound", "max_gap", "worst_ratio")]
+
+
+def exact_plans(data, label):
+    entry = task_of(data["exact_plans"], label + " (held out)")
+    return [f"{entry['exact_m']:.2f}", f"{entry['network_m']:.2f}"]
+
+
+def passage_bounds(data, label):
+    task = task_of(data["tasks"], label)
+    return [f"{task['passage']['clear']}/{task['passage']['samples']}",
+            percent(task["passage_lower_bound"])]
+
+
+def verify_totals(data, label):
+    verdicts = data["verdicts"]["tasks"]
+    least = data["verdicts"]["least"]
+    raw, repaired = data["raw"]["totals"], data["totals"]
+    cells = {
+        "gates, all": (count(raw["all"]), count(repaired["all"])),
+        "gates, held out": (count(raw["held_out"]), count(repaired["held_out"])),
+        "crashes": (f"{raw['crashes']}", f"{repaired['crashes']}"),
+        "tasks with a bound of 90 % or more":
+            (f"{sum(v['raw_lower'] >= least for v in verdicts)}",
+             f"{sum(v['lower'] >= least for v in verdicts)}"),
+    }
+    return list(cells[label])
+
+
+def verify_tasks(data, label):
+    verdict = task_of(data["verdicts"]["tasks"], label)
+    repair = next(v for v in data["verification"]
+                  if (v["track"], v["size"]) == (verdict["track"], verdict["size"]))
+    return [f"{verdict['raw_clear']}, {verdict['raw_lower']:.2f}",
+            f"{verdict['clear']}, {verdict['lower']:.2f}", f"{repair['shift']:.2f}",
+            f"{repair['slowest_factor']:.2f}"]
+
+
+# ---- docs/vision.md -----------------------------------------------------------------------------
+
+
+def rates(row, split):
+    tally = row[split]
+    if tally["trials"] == 0:
+        return "–"
+    low, high = wilson(tally["success"], tally["trials"])
+    text = (f"{100 * tally['success'] / tally['trials']:.1f} "
+            f"({100 * tally['crash'] / tally['trials']:.1f}), {100 * low:.0f}–{100 * high:.0f}")
+    if len(row.get("seeds", [])) > 1:
+        seeds = row["success"][split]
+        text += (f"; seeds {100 * seeds['least']:.0f}–{100 * seeds['most']:.0f}, "
+                 f"bootstrap {100 * seeds['low']:.0f}–{100 * seeds['high']:.0f}")
+    return text
+
+
+def of_paper(row, split):
+    rate = row["paper"].get(split)
+    if not rate:
+        return ""
+    return f"{rate['success']:.1f}" + (f" ({rate['crash']:.1f})" if "crash" in rate else "")
+
+
+def gate_cells(rows, key, label):
+    row = next(row for row in rows if row[key] == label)
+    splits = ("train", "held_out")
+    return [rates(row, s) for s in splits] + [of_paper(row, s) for s in splits]
+
+
+def zero_shot(data, label):
+    return gate_cells(data["protocols"][0]["rows"], "method", label)
+
+
+def within(data, label):
+    return gate_cells(data["protocols"][1]["rows"], "method", label)
+
+
+def ablations(data, label):
+    names = {"ours, null venue": "ours, null venue in flight",
+             "frozen encoder (the baseline's)": "frozen encoder (Baseline's)"}
+    return gate_cells(data["ablations"], "name", names.get(label, label))
+
+
+def budget(data, label, method):
+    entry = next(b for b in data["budgets"] if b["method"] == method)
+    for network, exact in zip(entry["along_network"], entry["along_exact"]):
+        if f"{network['sigma']:.3f}" == label:
+            return [f"{network[key]:.3g}, {exact[key]:.3g}"
+                    for key in ("interaction", "eta", "total", "measured")]
+    raise KeyError(f"no noise level {label}")
+
+
+def budget_ours(data, label):
+    return budget(data, label, data["budgets"][0]["method"])
+
+
+def budget_paper(data, label):
+    return budget(data, label, data["budgets"][1]["method"])
+
+
+def recipe_name(recipe):
+    weight = recipe["composed_loss"]
+    return f"composed loss {weight:g}" if weight else "the paper's loss"
+
+
+def pairs_of(data, label, key):
+    if label == "all":
+        sums = [{k: sum(pair[k] for pair in recipe[key]) for k in ("passed", "crossings", "crashes")}
+                for recipe in data["recipes"]]
+        return [f"{s['passed']:.0f}/{s['crossings']:.0f} gates, {s['crashes']:.0f} "
+                f"crash{'' if s['crashes'] == 1 else 'es'}" for s in sums]
+    pairs = [task_of(recipe[key], label) for recipe in data["recipes"]]
+    return [f"{pair['largest_m']:.2f}, {pair['mean_m']:.2f}, {pair['speed_ratio']:.2f}, "
+            f"{pair['passed']:.0f}/{pair['crossings']:.0f}" for pair in pairs]
+
+
+def left_out(data, label):
+    return pairs_of(data, label, "pairs")
+
+
+def left_out_check(data, label):
+    return pairs_of(data, label, "check")
+
+
+def left_out_bounds(data, label):
+    """A row a recipe and probability: "composed loss 3, 0.923"."""
+    name, probability = label.split(", ")
+    recipe = next(r for r in data["recipes"] if recipe_name(r) == name)
+    bound = next(b for b in recipe["bounds"] if f"{b['confidence']:.3f}" == probability)
+    return [f"{recipe['parameters']:.0f}", f"{len(recipe['pairs'])}", f"{bound['largest_m']:.2f}",
+            f"{bound['mean_m']:.2f}"]
+
+
+def gate_certificate(data, label):
+    s = data["summary"]
+    assert label == "ours"
+    return [f"{s['c_ltv']['mean']:.0f} ({s['c_ltv']['least']:.0f} to {s['c_ltv']['most']:.0f})",
+            f"{s['eps_s']['mean']:.2f}",
+            f"{s['r_ss_default']['mean']:.1f} ({s['r_ss_default']['least']:.1f} to "
+            f"{s['r_ss_default']['most']:.1f})"]
+
+
+TABLES = {function.__name__.replace("_", "-"): function for function in (
+    passage, held_out_tasks, shipped, race_study, certificate, closed_loop, paces, interaction,
+    exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds, passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate)}
+
+# ---- Pages --------------------------------------------------------------------------------------
+
+HELD = re.compile(r"<!-- table ([a-z-]+) of (results/[\w./-]+\.json) -->")
+FREE = re.compile(r"<!-- no results file: .+ -->")
+
+
+def split_row(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def agrees(found, expected):
+    """A cell agrees when it is the file's, with or without a remark in brackets behind it."""
+    return expected is KEEP or found == expected or found.startswith(expected + " (")
+
+
+def check_row(line, function, data, where, write):
+    """The row as it should be, and what is wrong with it."""
+    cells = split_row(line)
+    if cells[0].startswith(UNFILED):
+        return line, []
+    try:
+        expected = function(data, cells[0])
+    except (KeyError, StopIteration, AssertionError) as error:
+        return line, [f"{where}: {cells[0]}: the file has no such row ({error})"]
+    if len(expected) != len(cells) - 1:
+        return line, [f"{where}: {cells[0]}: expected {len(expected)} cells, found {len(cells) - 1}"]
+    wrong = [f"{where}: {cells[0]}: expected '{e}', found '{f}'"
+             for f, e in zip(cells[1:], expected) if not agrees(f, e)]
+    if write and wrong:
+        cells[1:] = [f if agrees(f, e) else e for f, e in zip(cells[1:], expected)]
+        return "| " + " | ".join(cells) + " |", []
+    return line, wrong
+
+
+def check_page(root, page, write):
+    with open(os.path.join(root, page), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    wrong, fenced, held, tables = [], False, None, 0
+    for i, line in enumerate(lines):
+        if line.startswith("```"):
+            fenced = not fenced
+        begins = line.startswith("|") and not (i and lines[i - 1].startswith("|"))
+        if fenced or not line.startswith("|"):
+            continue
+        if begins:
+            tables += 1
+            above = lines[i - 1] if i else ""
+            mark = HELD.fullmatch(above)
+            held = None
+            if mark and mark[1] not in TABLES:
+                wrong.append(f"{page}:{i}: no table '{mark[1]}' is known")
+            elif mark:
+                with open(os.path.join(root, mark[2]), encoding="utf-8") as file:
+                    held = TABLES[mark[1]], json.load(file)
+            elif not FREE.fullmatch(above):
+                wrong.append(f"{page}:{i + 1}: a table without a comment that names its file: {line}")
+            start = i
+        if held and i > start + 1:
+            lines[i], found = check_row(line, *held, f"{page}:{i + 1}", write)
+            wrong += found
+    if tables == 0:
+        wrong.append(f"{page}: no table")
+    if write:
+        with open(os.path.join(root, page), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+    return wrong
+
+
+def main():
+    write = "--write" in sys.argv[1:]
+    wrong = [line for page in PAGES for line in check_page(ROOT, page, write)]
+    for line in wrong:
+        print(line)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
