@@ -66,8 +66,8 @@ FacetStatus json_member_vec3(FacetVec3 *out, const JsonRef *object, const char *
 // takes, and the document remembers that it lost something, as it does when a text or a child is
 // NULL: then it has no text and is not written. What is written is whole.
 //
-// json_set and json_push take the child and give it back while it lives: a child that is handed to a
-// NULL parent is freed, and NULL given back. Who fills a child after handing it over goes on with
+// json_set and json_push take the child and give it back while it lives: a child that is handed to
+// a NULL parent is freed, and NULL given back. Who fills a child after handing it over goes on with
 // what was given back.
 Json *json_object(void);
 Json *json_array(void);

@@ -143,7 +143,10 @@ static void draw_flight(Svg *svg, const Plot *map, const GateStudy *study, int i
     const StudyFlight *flight = &study->flights[index];
     const char *color = end_colors[flight->end];
     double *points = calloc(2 * (size_t)flight->samples, sizeof *points);
-    if (!points) return;
+    if (!points) {
+        svg->lost = true;
+        return;
+    }
     for (int i = 0; i < flight->samples; i++) {
         points[2 * i] = plot_x(map, flight->path[i].x);
         points[2 * i + 1] = plot_y(map, flight->path[i].y);

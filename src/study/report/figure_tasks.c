@@ -13,6 +13,7 @@ typedef struct Columns {
     int count, training;
     FacetCourseTask *tasks;
     double step; // px a column
+    bool lost;   // memory ran out
 } Columns;
 
 static Columns columns_make(const Report *report)
@@ -28,6 +29,7 @@ static Columns columns_make(const Report *report)
             out.tasks[out.count++] = feasible[i];
             out.training += !held_out;
         }
+    out.lost = !out.tasks || !feasible;
     free(feasible);
     out.step = (WIDTH - LEFT - 14.0 - GAP) / fmax(out.count, 4);
     return out;
@@ -56,6 +58,7 @@ static Plot tasks_plot(Axis y)
 static void draw_columns(Svg *svg, const Figure *figure, const Report *report,
                          const Columns *columns, const Plot *plot, const char *name_y)
 {
+    svg->lost = svg->lost || columns->lost;
     svg_text(svg, 14, 24, SVG_START, 16, "ink", figure->title);
     plot_frame(svg, plot, "", name_y);
     for (int i = 0; i < columns->count; i++) {

@@ -48,6 +48,7 @@ static void draw_flight(Svg *svg, const Plot *plot, const ReportFlight *flight, 
 {
     const ReportMethod *drawn = &report_methods[method];
     double *points = calloc(2 * (size_t)flight->samples + 2, sizeof *points);
+    if (!points) svg->lost = true;
     double arc = 0.0;
     int count = 0;
     for (int i = 0; points && i < flight->samples; i++) {

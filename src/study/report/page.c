@@ -86,9 +86,9 @@ static char *page_data(const Json *document)
     deflater_destroy(deflater);
     free(packed);
     free(base64);
-    bool shorter = data && strlen(data) < plain.size;
+    bool shorter = !data || strlen(data) < plain.size;
     free(shorter ? plain.text : data);
-    return shorter ? data : plain.text;
+    return shorter ? data : plain.text; // NULL when memory ran out for the packing
 }
 
 FacetStatus report_write_page(const char *path, const Json *document)

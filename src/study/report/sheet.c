@@ -70,6 +70,12 @@ void sheet_row(Sheet *sheet, bool held_out, SheetPlace place)
     }
 }
 
+void sheet_lose_row(Sheet *sheet)
+{
+    json_push(sheet->rows, NULL);
+    json_push(sheet->lines, NULL);
+}
+
 void sheet_group(Sheet *sheet, const char *name)
 {
     if (sheet->group && strcmp(sheet->group, name) != 0) {

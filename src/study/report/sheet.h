@@ -101,4 +101,7 @@ void sheet_compared(Sheet *sheet, double ours, double paper);
 // Renders the sheet and frees it. The terminal leaves out columns without a single value.
 void sheet_end(Sheet *sheet);
 
+// Memory ran out for a row: what holds the sheet is not written.
+void sheet_lose_row(Sheet *sheet);
+
 #endif

@@ -157,7 +157,7 @@ char *svg_end(Svg *svg)
 {
     svg_print(svg, "</svg>\n");
     if (!svg->out) return NULL;
-    bool failed = ferror(svg->out);
+    bool failed = svg->lost || ferror(svg->out);
     if (fclose(svg->out) == 0 && !failed) return svg->text;
     free(svg->text);
     return NULL;

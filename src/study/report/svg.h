@@ -25,12 +25,14 @@ typedef struct Svg {
     char *text;
     size_t size;
     const char *id;
+    bool lost; // a part of it, as memory ran out
 } Svg;
 
 // A figure of so many pixels, on the background's colour. The id begins the ids of its parts.
 void svg_begin(Svg *svg, const char *id, double width, double height, const char *title,
                const char *description);
-char *svg_end(Svg *svg); // the text, which the caller frees
+// The text, which the caller frees, or NULL when memory ran out for any part of it.
+char *svg_end(Svg *svg);
 
 void svg_escape(Svg *svg, const char *text);
 void svg_print(Svg *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -135,6 +135,7 @@ static Tally tally_of(FacetRaceTally tally)
 static void passage_from_flights(Sheet *sheet, bool split, const Report *report)
 {
     FacetRaceResult *results = calloc((size_t)report->task_count + 1, sizeof *results);
+    if (!results) sheet_lose_row(sheet);
     for (int m = 0; results && m < REPORT_METHODS; m++) {
         int count = 0;
         for (int i = 0; i < report->task_count; i++) {
