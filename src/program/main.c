@@ -3,6 +3,7 @@
 #include "base/isa.h"
 #include "base/text.h"
 #include "commands.h"
+#include "commit.h"
 #include "linalg/gemm.h"
 #include "team.h"
 
@@ -107,8 +108,9 @@ static int run(int argc, char **argv)
     }
     const Command *command = find_command(name);
     if (!command) return unknown_command(name);
-    FacetStatus status = team_join(argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
-    if (status.ok) status = isa_status();
+    FacetStatus status =
+        team_join(program_commit(), argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+    if (status.ok) status = ranks_agree(team_ranks(), isa_status());
     if (status.ok && command->alone) status = ranks_agree(team_ranks(), team_refuse());
     int exit_code =
         status.ok ? command->run(argc - 1, argv + 1) : command_failed(command->name, status);

@@ -2,6 +2,7 @@
 #include "team.h"
 
 #include "args.h"
+#include "base/isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 static FacetRanks *ranks;
 static bool apart; // each rank works by itself
 
-FacetStatus team_join(int argc, char **argv)
+FacetStatus team_join(const char *commit, int argc, char **argv)
 {
     enum { COMMAND_SIZE = 1 << 16 };
     static char command[COMMAND_SIZE];
@@ -20,6 +21,8 @@ FacetStatus team_join(int argc, char **argv)
         return status_fail(FACET_NO_ACCESS, "/dev/null: cannot write");
     setenv("NO_COLOR", "1", 0); // what mpirun gives a rank looks like a terminal
     TRY(ranks_same(ranks, "version", facet_version()));
+    TRY(ranks_same(ranks, "commit", commit));
+    TRY(ranks_same(ranks, "instructions", isa_name())); // others give other bits
     command_text(command, sizeof command, argc, argv);
     return ranks_same(ranks, "command", command);
 }

@@ -7,8 +7,9 @@
 
 #include "ranks/ranks.h"
 
-// Joins, and refuses ranks of another version or with another command line.
-FacetStatus team_join(int argc, char **argv);
+// Joins, and refuses ranks of another version or commit, with other kernels or another command
+// line.
+FacetStatus team_join(const char *commit, int argc, char **argv);
 void team_leave(void);
 
 // NULL when the program is alone, or while each rank works by itself.

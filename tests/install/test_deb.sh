@@ -26,8 +26,16 @@ inside apt-get update -qq
 inside sh -c 'apt-get install -qq -y --no-install-recommends /tmp/facet_*.deb /tmp/libfacet1_*.deb' \
     >/dev/null
 inside facet version
-inside facet race --quiet | tail -n 12
+inside sh -c 'cd /tmp && facet race --quiet >race.txt'
+tail -n 12 "$root/tmp/race.txt"
+[ -s "$root/tmp/out/race.html" ]
 inside sh -c 'apt-get install -qq -y --no-install-recommends /tmp/libfacet-dev_*.deb gcc libc6-dev \
     pkg-config' >/dev/null
 inside sh -c 'cd /tmp && gcc plan.c -o plan $(pkg-config --cflags --libs facet) &&
-    ./plan /usr/share/facet/models/race-factored.safetensors race1/wide | wc -l'
+    ./plan /usr/share/facet/models/race-factored.safetensors race1/wide >plan.txt'
+lines=$(wc -l <"$root/tmp/plan.txt")
+[ "$lines" -eq 32 ] || {
+    echo "test_deb: expected a plan of 32 lines, found $lines" >&2
+    exit 1
+}
+echo 'test_deb: passed'

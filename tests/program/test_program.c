@@ -87,6 +87,27 @@ static void version_writes_json(void **state)
     assert_non_null(strstr(result.out, shown));
 }
 
+// Every level that is not refused is the one that runs. A build of one level has only that.
+static void a_level_can_be_forced(void **state)
+{
+    (void)state;
+    static const char *const levels[] = {"sse2", "avx2", "avx512", "neon"};
+    int forced = 0;
+    for (int i = 0; i < 4; i++) {
+        setenv("FACET_ISA", levels[i], 1);
+        Run result = run("version");
+        unsetenv("FACET_ISA");
+        char shown[64];
+        snprintf(shown, sizeof shown, "instructions  %s\n", levels[i]);
+        if (result.code == 0)
+            assert_non_null(strstr(result.out, shown));
+        else
+            assert_non_null(strstr(result.err, "facet version: FACET_ISA: expected "));
+        forced += result.code == 0;
+    }
+    assert_true(forced >= 1);
+}
+
 static void a_level_that_the_processor_lacks_is_refused(void **state)
 {
     (void)state;
@@ -139,6 +160,7 @@ int main(void)
         cmocka_unit_test(every_command_has_help),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(version_writes_json),
+        cmocka_unit_test(a_level_can_be_forced),
         cmocka_unit_test(a_level_that_the_processor_lacks_is_refused),
         cmocka_unit_test(output_that_cannot_be_written_fails),
         cmocka_unit_test(wrong_usage_gets_the_nearest_word),

@@ -252,6 +252,12 @@ static void ranks_that_differ_are_refused(void **state)
     assert_non_null(strstr(options.err, "facet train: rank 1: command: expected"));
     assert_non_null(strstr(options.err, "found '--seed 2'"));
 
+    write_wrapper("export FACET_ISA=sse2"); // other kernels would give other bits
+    Run isa = run_program_on(2, "./wrapper", TRAIN);
+    assert_int_equal(isa.code, 1);
+    assert_true(strstr(isa.err, "facet train: rank 1: instructions: expected ") ||
+                strstr(isa.err, "FACET_ISA: expected ")); // in a build of one level
+
     assert_int_equal(mkdir("other", 0755), 0);
     assert_int_equal(
         run("demos " COURSES " --rollouts 2 --seed 2 --out other/demos.h5 --quiet").code, 0);
