@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -256,12 +257,22 @@ def processor():
     return found.group(1) if found else "unknown processor"
 
 
+def made_by(build):
+    """Version, commit and level of instructions of the program in the build."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([build / "facet", "version", "--json", file.name], check=True,
+                       stdout=subprocess.DEVNULL)
+        about = json.load(file)
+    return {key: about[key] for key in ("version", "commit", "instructions")}
+
+
 def compare(chosen, args):
     """Runs the chosen sections: the document that is printed and written."""
     by_section = {name: sections(args.threads)[name] for name in chosen}
     rows = [r for each in by_section.values() for r in each]
-    document = {"processor": processor(), "threads": args.threads, "rounds": args.rounds,
-                "rows": []}
+    document = {"command": shlex.join(["./facet", "bench", "peers", *sys.argv[1:]]),
+                **made_by(args.build), "processor": processor(), "threads": args.threads,
+                "rounds": args.rounds, "rows": []}
     if rows:
         with tempfile.TemporaryDirectory(prefix="facet-peers-") as folder:
             compare_rows(document, by_section, rows, pathlib.Path(folder), args)

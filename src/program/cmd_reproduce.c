@@ -18,7 +18,8 @@
 typedef struct Reproduction {
     CommonOptions common;
     const char *folder, *cells; // cells NULL for the folder
-    TextList methods;           // none for those of the comparison
+    TextList methods;           // none for those of the paper's comparison
+    bool controls;              // and the controls
     int seeds;                  // trainings of a method
     int epochs;                 // 0 for the recipe's
     int plans;                  // a task in the evaluation
@@ -154,7 +155,8 @@ static FacetStatus show_summary(const Reproduction *r)
 static FacetStatus choose_methods(Reproduction *r)
 {
     for (int i = 0; i < RACE_METHODS; i++)
-        r->wanted[i] = r->methods.count == 0 && !race_methods[i].unusual;
+        r->wanted[i] = (r->methods.count == 0 && race_methods[i].when == RACE_ALWAYS) ||
+                       (r->controls && race_methods[i].when == RACE_CONTROL);
     for (int i = 0; i < r->methods.count; i++) {
         int method;
         TRY(race_method_find(&method, r->methods.items[i]));
@@ -185,8 +187,9 @@ int cmd_reproduce(int argc, char **argv)
                     "folder for the evaluations, METHOD-SEED.json; those that are there are not "
                     "made again (default: that of --out)"),
         option_list("method", &r.methods, "NAME",
-                    "this one alone: ours, paper, baseline, oracle, knet, told, paper-longer, "
-                    "paper-drop, oracle-ours, or recipe-v and recipe-eps, which are not usual"),
+                    "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
+                    "paper-longer, paper-drop or oracle-ours; or recipe-v or recipe-eps"),
+        option_flag("controls", &r.controls, "train the controls too"),
         option_int("seeds", &r.seeds, "N", 1, RACE_SEEDS_MAX,
                    "trainings of a method, with the seeds from --seed on"),
         option_int("epochs", &r.epochs, "N", 0, 1 << 24, "of every training, 0 for the recipe's"),
@@ -197,11 +200,12 @@ int cmd_reproduce(int argc, char **argv)
     const Usage usage = {
         .command = "reproduce",
         .description = "Makes everything from nothing: demonstrations, every method of the "
-                       "comparison with its controls, trained with one seed or several, and the "
-                       "summary of the evaluations that are there. Started again, it goes on where "
-                       "it stopped.",
+                       "paper's comparison, trained with one seed or several, and the summary of "
+                       "the evaluations that are there. Started again, it goes on where it "
+                       "stopped.",
         .example = "facet reproduce --out out/reproduce\n"
-                   "facet reproduce --seeds 3 --cells results/race --json results/race-study.json\n"
+                   "facet reproduce --controls --seeds 3 --cells results/race "
+                   "--json results/race-study.json\n"
                    "facet reproduce --seeds 3 --method told --cells results/race",
         .options = options,
         .option_count = sizeof options / sizeof *options,

@@ -7,12 +7,15 @@
 #include "base/json.h"
 #include "steps.h"
 
+// When a method is trained: always, as a control when these are asked for, or when it is named.
+typedef enum RaceWhen { RACE_ALWAYS, RACE_CONTROL, RACE_NAMED } RaceWhen;
+
 // A method of the comparison: what `facet train` is told. NULL leaves an option to the recipe.
 typedef struct RaceMethod {
     const char *name; // of its cells, NAME-SEED.json
     const char *method, *composed_loss, *drop, *recipe, *predict;
-    bool longer;    // as many rows go through the network as with the composed loss
-    bool unusual;   // trained only when it is named
+    bool longer; // as many rows go through the network as with the composed loss
+    RaceWhen when;
     double minutes; // that a cell takes beside others, on two idle cores with AVX-512
 } RaceMethod;
 

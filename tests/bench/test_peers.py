@@ -73,6 +73,8 @@ class Peers(unittest.TestCase):
         peer = {"version": "1.2.3", "settings": "plain", "call_ms": 0.01}
         self.side("bench/peers/facet_side", "facet", HELLO, FACET_TIMES, {})
         self.side("peers-venv/bin/python", "peer", peer, twice, fault or {})
+        self.program("facet", "#!/bin/sh\necho '" + json.dumps(
+            {"version": "0.1.0", "commit": "c0ffee", "instructions": "avx2"}) + "' >\"$3\"\n")
         self.program("bench/camera", f"#!/bin/sh\ncat <<END\n{CAMERA}END\n")
         shutil.copy(SOURCE / "bench/peers/requirements.txt", self.folder / "peers-venv/made-from")
 

@@ -111,11 +111,22 @@ static void frames(void **state)
           "camera --venue pool --gate 3 --size 80x60 --out @/frame.png");
 }
 
+// Embree begins its reciprocals with an instruction whose bits are the processor's maker's own. The
+// levels of one processor agree.
+static bool made_by_amd(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_is("amd");
+#else
+    return false;
+#endif
+}
+
 static void training_on_frames(void **state)
 {
     (void)state;
     facet("gate demos --flights 2 --out @/frames.h5", 2);
-    check(0x697f520f6b18c9ad, tensors_hash, "gate.safetensors",
+    check(made_by_amd() ? 0x697f520f6b18c9ad : 0x885bf7d82abc0dec, tensors_hash, "gate.safetensors",
           "gate train --data @/frames.h5 --out @/gate.safetensors --updates 6 --rounds 1 "
           "--flights 1 --blocks 1 --channels 16 --batch 8 --draws 1");
 }

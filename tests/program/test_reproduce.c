@@ -50,7 +50,7 @@ static void refuse_other_settings(void)
 
 static const char *const methods[] = {"ours", "paper",        "baseline",   "oracle",     "knet",
                                       "told", "paper-longer", "paper-drop", "oracle-ours"};
-enum { METHODS = sizeof methods / sizeof *methods };
+enum { METHODS = sizeof methods / sizeof *methods, PAPERS = 5 };
 
 static bool is_there(const char *method, int seed, const char *suffix)
 {
@@ -129,7 +129,12 @@ static void check_summary(int rows, int trainings)
 static void makes_everything_and_goes_on(void **state)
 {
     (void)state;
-    Run first = run(ARGUMENTS);
+    Run plain = run(ARGUMENTS);
+    assert_string_equal(plain.err, "");
+    assert_int_equal(plain.code, 0);
+    for (int i = 0; i < METHODS; i++) // the controls are asked for
+        assert_int_equal(is_there(methods[i], 1, "json"), i < PAPERS);
+    Run first = run(ARGUMENTS " --controls");
     assert_string_equal(first.err, "");
     assert_int_equal(first.code, 0);
     assert_int_equal(access("test_reproduce/demos.h5", R_OK), 0);
