@@ -150,6 +150,9 @@ class Peers(unittest.TestCase):
         file = str(self.folder / "bench.json")
         lines = self.run_it("--json", file)
         self.assertEqual(self.run_it("--from", file), lines)
+        document = json.loads(pathlib.Path(file).read_text())
+        self.assertEqual(document["commit"], "c0ffee")
+        self.assertTrue(document["command"].startswith("./facet bench peers"))
         self.run_it("--from", file, "--markdown")
         self.assertIn("| training step, 32 rows | 100.00 | torch.compile | 200.00 | 2.00 | 125 % |",
                       self.out)

@@ -33,7 +33,7 @@ machine() {
     echo 0 >"$home/user"
     for package in build-essential cmake ninja-build pkg-config libcjson-dev libhdf5-dev \
         libopenblas-dev libembree-dev zlib1g-dev libcmocka-dev python3 python3-h5py libmujoco-dev \
-        python3-venv python3-dev; do
+        libopenmpi-dev openmpi-bin python3-venv python3-dev; do
         case " $* " in *" $package "*) ;; *) echo "installed $package" ;; esac
     done >"$home/packages"
     for tool in sh env cat grep sed tr mkdir dirname basename readlink flock sleep touch chmod; do
