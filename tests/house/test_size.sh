@@ -1,5 +1,6 @@
 #!/bin/sh
-# The runtime is small: libfacet.so stripped stays under 400 kB, and examples/plan.c with the static runtime inside, unused code left out and
+# The runtime is small: libfacet.so stripped stays under 400 kB, and examples/plan.c with the static
+# runtime inside, unused code left out and
 # stripped, stays under 600 kB and needs the C library and cJSON alone.
 #
 # usage: test_size.sh SOURCE_FOLDER BUILD_FOLDER C_COMPILER
