@@ -1,4 +1,5 @@
-// Results of other runs as a report reads them: the first byte chooses which.
+// Results of other runs, or the log of a training, as a report reads them: the first byte chooses
+// which.
 #include "fuzz.h"
 #include "report/report.h"
 
@@ -9,7 +10,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!race && !facet_race_open(&race, &options, NULL, NULL).ok) abort();
     if (size == 0) return 0;
     ReportSetup setup = {.no_defaults = true, .version = "0", .command = "fuzz"};
-    setup.files[bytes[0] % INPUT_KINDS] = fuzz_file(bytes + 1, size - 1);
+    const char *file = fuzz_file(bytes + 1, size - 1);
+    int kind = bytes[0] % (INPUT_KINDS + 1);
+    if (kind < INPUT_KINDS)
+        setup.files[kind] = file;
+    else
+        setup.training = &file, setup.training_count = 1;
     Report *report;
     if (!report_open(&report, race, &setup).ok) return 0;
     json_free(report_document(report));

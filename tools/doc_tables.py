@@ -22,7 +22,8 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGES = ["docs/results.md", "docs/certificates.md", "docs/vision.md"]
+PAGES = ["docs/results.md", "docs/certificates.md", "docs/vision.md", "docs/metaworld.md",
+         "docs/new-value.md"]
 UNFILED = ("paper", "`--steps 50`")
 KEEP = None  # a cell that no file has
 
@@ -324,9 +325,79 @@ def gate_certificate(data, label):
             f"{s['r_ss_default']['most']:.1f})"]
 
 
+# ---- docs/metaworld.md --------------------------------------------------------------------------
+
+
+def named(entries, key, name):
+    return next(entry for entry in entries if entry[key] == name)
+
+
+def success(found):
+    """"87.3 (84.1–90.0)": the rate and its interval, in percent."""
+    low, high = wilson(found["success"], found["trials"])
+    return (f"{100 * found['success'] / found['trials']:.1f} "
+            f"({100 * max(low, 0):.1f}–{100 * min(high, 1):.1f})")
+
+
+def metaworld_split(data, label):
+    if label not in data["factors"]["skill"]:
+        raise KeyError(label)
+    return ["held out" if f"{label}/{goal}" in data["held_out"] else ""
+            for goal in data["factors"]["goal"]]
+
+
+def metaworld_methods(data, label):
+    method = named(data["methods"], "name", label)
+    cells = [f"{len(method['seeds'])}"]
+    for half in (method["training"], method["held_out"]):
+        cells += [success(half), f"{100 * half['seed_least']:.1f}–{100 * half['seed_most']:.1f}"]
+    return cells
+
+
+def metaworld_skills(data, label):
+    skills = named(data["methods"], "name", label)["skills"]
+    return [success(skill[half]) for half in ("training", "held_out")
+            for skill in skills.values() if skill[half]["trials"]]
+
+
+def metaworld_pairs(data, label):
+    skill, goal = label.rstrip("*").split("/")
+    if (f"{skill}/{goal}" in data["held_out"]) != label.endswith("*"):
+        raise KeyError(f"{skill}/{goal}: the split is another")
+    pairs = [next(pair for pair in method["pairs"] if (pair["skill"], pair["goal"]) == (skill, goal))
+             for method in data["methods"]]
+    return [f"{pair['success']}/{pair['trials']}" for pair in pairs]
+
+
+def metaworld_fold(data, label):
+    candidate = named(data["candidates"], "id", label)
+    words = candidate["options"][candidate["options"].index("--drop"):]
+    updates, joint, composed = candidate["looks"][-1]
+    cells = [f"{candidate['channels']}", f"{candidate['embed']}", f"`{' '.join(words)}`",
+             f"{updates}", f"{composed if '--composed-loss' in words else joint:.3f}"]
+    asked = candidate["asked"][0]["pairs"] if candidate["asked"] else {}
+    return cells + [f"{asked[pair]}/{data['episodes']}" if pair in asked else "–"
+                    for pair in data["fold"] + data["learned"]]
+
+
+# ---- docs/new-value.md --------------------------------------------------------------------------
+
+
+def new_value(data, label):
+    """A row a value, network and way: "size=medium, shipped, first guess"."""
+    row = next(row for row in data["rows"]
+               if f"{row['value']}, {row['network']}, {row['way']}" == label)
+    return [row["learned_from"], f"{row['passed']} of {row['gates']}", f"{row['crashes']}",
+            f"{100 * row['speed_error']:.1f} %", f"{row['path_error_m']:.2f} m",
+            "–" if row["seconds"] is None else f"{row['seconds']:.0f} s"]
+
+
 TABLES = {function.__name__.replace("_", "-"): function for function in (
     passage, held_out_tasks, shipped, race_study, certificate, closed_loop, paces, interaction,
-    exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds, passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate)}
+    exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
+    passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
+    metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
+    new_value)}
 
 # ---- Pages --------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ typedef struct ReportOptions {
     CommonOptions common;
     StudyOptions study;
     const char *out, *figures, *data;
+    TextList training;
     ReportSetup setup;
 } ReportOptions;
 
@@ -127,6 +128,8 @@ int cmd_report(int argc, char **argv)
         reads(
             option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
                         "of facet gate study --json (default: the results that ship with Facet)")),
+        reads(option_list("training", &report.training, "FILE",
+                          "POLICY.csv of facet train; more than one may be named")),
         option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
         STUDY_OPTIONS(report.study),
     };
@@ -145,6 +148,8 @@ int cmd_report(int argc, char **argv)
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
     command_text(command, sizeof command, argc, argv);
     report.setup.command = command;
+    report.setup.training = report.training.items;
+    report.setup.training_count = report.training.count;
     report.setup.seed = report.common.seed;
     report.setup.no_defaults = study_is_own(&report.common, &report.study);
     report.data = report.common.json;

@@ -49,6 +49,17 @@ static Json *json_from_training(const FacetTrainSummary *summary, const FacetTra
     return document;
 }
 
+// A number of parameters for people: "4.34 M", "2,345" or "8".
+static void parameters_text(char out[24], size_t parameters)
+{
+    if (parameters >= 100000)
+        snprintf(out, 24, "%.2f M", 1e-6 * (double)parameters);
+    else if (parameters >= 1000)
+        snprintf(out, 24, "%zu,%03zu", parameters / 1000, parameters % 1000);
+    else
+        snprintf(out, 24, "%zu", parameters);
+}
+
 // What it says of a set that nothing was learned from.
 static void print_losses(const char *set, double joint, double composed)
 {
@@ -83,12 +94,14 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
                              : facet_policy_train(&summary, data, out, options, pool, bar);
     facet_pool_destroy(pool);
     if (!status.ok) return status;
-    printf("%s: %s, %d network%s of %.2f M parameters in all\n"
+    char parameters[24];
+    parameters_text(parameters, summary.parameters);
+    printf("%s: %s, %d network%s of %s parameters in all\n"
            "%d demonstrations of %d task%s, %d samples, %ld updates (%ld in this run), %.1f s\n"
            "loss of the last epoch %.5f\n",
            out, facet_policy_method_name(options->method), summary.networks,
-           summary.networks == 1 ? "" : "s", 1e-6 * (double)summary.parameters, summary.demos,
-           summary.tasks, summary.tasks == 1 ? "" : "s", summary.samples, summary.updates,
+           summary.networks == 1 ? "" : "s", parameters, summary.demos, summary.tasks,
+           summary.tasks == 1 ? "" : "s", summary.samples, summary.updates,
            summary.updates - summary.resumed, summary.seconds, summary.loss);
     print_losses("validation", summary.valid, summary.valid_composed);
     print_losses("held-out tasks", summary.held_out, summary.held_out_composed);

@@ -71,6 +71,18 @@ class Docs(unittest.TestCase):
         wrong = self.change("docs/vision.md", "table within of", "table without of")
         self.assertIn("no table 'without' is known", wrong[0])
 
+    def test_the_numbers_of_metaworld_are_held(self):
+        page = "docs/metaworld.md"
+        for old, new in (("| push/far-left* | 49/50 |", "| push/far-left* | 50/50 |"),
+                         ("| 64.0 (58.4–69.2) |", "| 65.0 (58.4–69.2) |"),
+                         ("| 63.3 (55.4–70.6) |", "| 63.3 (55.4–71.6) |"),
+                         ("| 6000 | 0.143 | 3/25 |", "| 6000 | 0.143 | 4/25 |"),
+                         ("| push | held out | |", "| push | | held out |")):
+            with self.subTest(old):
+                wrong = self.change(page, old, new)
+                self.assertTrue(wrong)
+                self.assertIn("expected", wrong[0])
+
 
 class Results(unittest.TestCase):
     def test_every_file_says_what_made_it(self):

@@ -45,6 +45,26 @@ static void the_single_gate_joins_the_report(void **state)
     json_free(document);
 }
 
+static void losses_of_trainings_join_the_report(void **state)
+{
+    (void)state;
+    assert_int_equal(run("demos " SAMPLE "--rollouts 2 --out demos.h5").code, 0);
+    Run result = run("train --data demos.h5 --out p.safetensors --blocks 1 --channels 8 --embed 4 "
+                     "--updates 10 --batch 4 --hold-out bend/large --quiet");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, " parameters in all"));
+    assert_null(strstr(result.out, "0.00 M"));
+    result = run("report " SAMPLE "--out losses.html --figures losses --training p.safetensors.csv "
+                 "--training p.safetensors.csv");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_true(exists("losses.html") && exists("losses/training.svg"));
+    result = run("report " SAMPLE "--out losses.html --training nothing.csv");
+    assert_int_equal(result.code, 1);
+    assert_string_equal(result.err, "facet report: nothing.csv: cannot open: No such file or "
+                                    "directory\n");
+}
+
 static void a_race_writes_its_page(void **state)
 {
     (void)state;
@@ -102,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_of_nothing_but_flights),
         cmocka_unit_test(the_single_gate_joins_the_report),
+        cmocka_unit_test(losses_of_trainings_join_the_report),
         cmocka_unit_test(a_race_writes_its_page),
         cmocka_unit_test(bad_input_is_one_line),
     };

@@ -127,6 +127,111 @@ static void the_budget_is_a_table_and_a_figure(void **state)
     scratch_end(&scratch);
 }
 
+#define HEAD                                                                                       \
+    "network,update,epoch,loss,denoise,composed,grad_norm,rate,valid,valid_composed,held_out,"     \
+    "held_out_composed\n"
+
+static FacetStatus open_with_logs(Report **report, const char *const *logs, int count)
+{
+    const ReportSetup setup = {.no_defaults = true,
+                               .version = "1.2.3",
+                               .command = "facet report",
+                               .training = logs,
+                               .training_count = count};
+    return report_open(report, race, &setup);
+}
+
+// The second log is of two networks, and its last row is being written.
+static void losses_of_trainings_are_a_figure(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char first[200], second[200];
+    strcpy(first, scratch_write(&scratch, "a<b.safetensors.csv",
+                                HEAD "0,1,0,0.9,0.5,0.4,3,1e-05,,,,\n"
+                                     "0,2,0,0.8,0.4,0.4,3,1e-05,0.25,0.125,0.375,0.3125\n"
+                                     "0,3,0,nan,nan,inf,3,1e-05,,,,\n"
+                                     "0,4,0,0.7,0.3,0.4,3,1e-05,0.1875,0.0625,,\n"));
+    strcpy(second, scratch_write(&scratch, "knet.safetensors.csv",
+                                 HEAD "0,1,0,0.9,0.5,0,3,1e-05,,,,\n"
+                                      "1,1,0,0.8,0.4,0,3,1e-05,0.5,0.5,,\n1,2,0,0.7"));
+    const char *logs[] = {first, second};
+    Report *report;
+    assert_ok(open_with_logs(&report, logs, 2));
+    assert_int_equal(report->training[0].updates, 4);
+    assert_int_equal(report->training[1].updates, 2);
+    assert_int_equal(report->training[1].networks, 2);
+    assert_int_equal(report->training[0].curves[TRAINING_DENOISE].count, 3);
+    assert_int_equal(report->training[1].curves[TRAINING_COMPOSED].count, 0);
+    assert_near(report->training[0].curves[TRAINING_VALID].last, 0.1875, 0.0);
+    Json *made = report_document(report), *document = read_again(made);
+    JsonRef figure = entry_of(document, "figures", "training");
+    const char *svg = chars_of(&figure, "svg");
+    assert_non_null(strstr(svg, "validation, update 2: 0.25000"));
+    assert_non_null(strstr(svg, "validation, composed, update 4: 0.06250"));
+    assert_non_null(strstr(svg, "held-out tasks, update 2: 0.37500"));
+    assert_non_null(strstr(svg, "held-out tasks, composed, update 2: 0.31250"));
+    assert_non_null(strstr(svg, ">a&#60;b<"));
+    assert_non_null(strstr(svg, "knet: 2 networks, one after the other"));
+    assert_true(has_entry(document, "sources", "training"));
+    json_free(made);
+    json_free(document);
+    report_close(report);
+    const char *files[INPUT_KINDS] = {NULL};
+    document = document_with(files);
+    assert_false(has_entry(document, "figures", "training"));
+    json_free(document);
+    scratch_end(&scratch);
+}
+
+// A long log becomes means over pieces, none of which is lost.
+static void a_long_log_is_drawn_by_its_means(void **state)
+{
+    (void)state;
+    enum { ROWS = 1234 };
+    Scratch scratch = scratch_begin();
+    char *text = malloc(200 + 80 * ROWS), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, HEAD);
+    for (int i = 1; i <= ROWS; i++) at += sprintf(at, "0,%d,0,1,%d,0,3,1e-05,,,,\n", i, i);
+    const char *log = scratch_write(&scratch, "long.csv", text);
+    Report *report;
+    assert_ok(open_with_logs(&report, &log, 1));
+    const TrainingCurve *curve = &report->training[0].curves[TRAINING_DENOISE];
+    assert_int_equal(curve->count, TRAINING_POINTS);
+    for (int i = 0; i < curve->count; i++) assert_near(curve->loss[i], curve->update[i], 1e-9);
+    assert_near(curve->loss[0], 4.0, 0.0); // the first seven rows
+    assert_near(curve->loss[TRAINING_POINTS - 1], ROWS - 2.5, 0.6);
+    report_close(report);
+    free(text);
+    scratch_end(&scratch);
+}
+
+static void another_file_is_no_log(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } wrong[] = {
+        {"", "expected the losses of facet train, found another head line"},
+        {"a,b,c\n1,2,3\n", "expected the losses of facet train, found another head line"},
+        {HEAD, "expected the losses of updates, found none"},
+        {HEAD "0,1,0,0.9\n", "row 1: expected 12 cells, found 4"},
+        {HEAD "x,1,0,0.9,0.5,0.4,3,1e-05,,,,\n", "row 1: expected a network, found 'x'"},
+        {HEAD "0,1,0,0.9,0.5,0.4,3,1e-05,,,,\n0,2,0,0.9,much,0.4,3,1e-05,,,,\n",
+         "row 2, denoise: expected a number, found 'much'"},
+        {HEAD "0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n",
+         "row 1: expected 12 cells, found more than 32"},
+    };
+    Scratch scratch = scratch_begin();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *log = scratch_write(&scratch, "log.csv", wrong[i].text);
+        Report *report;
+        assert_refused(open_with_logs(&report, &log, 1), wrong[i].words);
+    }
+    scratch_end(&scratch);
+}
+
 // The second method's plans stand 0.05 m beside the first one's.
 static void repaired_plans_are_drawn_beside_the_raw_ones(void **state)
 {
@@ -154,6 +259,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaving_pairs_out_is_three_tables_and_a_figure),
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
+        cmocka_unit_test(losses_of_trainings_are_a_figure),
+        cmocka_unit_test(a_long_log_is_drawn_by_its_means),
+        cmocka_unit_test(another_file_is_no_log),
         cmocka_unit_test(repaired_plans_are_drawn_beside_the_raw_ones),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);

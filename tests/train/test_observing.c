@@ -358,8 +358,6 @@ static void what_validates_is_not_learned(void **state)
     assert_int_equal(access("refused", F_OK), -1);
 }
 
-// ---- The log and what is said -------------------------------------------------------------------
-
 // The cells of the CSV row of an update.
 static int split_row(char cells[12][32], const char *text, long update)
 {
@@ -376,6 +374,34 @@ static int split_row(char cells[12][32], const char *text, long update)
     }
     return count;
 }
+
+// Many networks say where their losses are; a training that cannot look at them is refused.
+static void validation_is_never_left_out_in_silence(void **state)
+{
+    (void)state;
+    FacetTrainOptions options = observing();
+    FacetTrainSummary summary;
+    size_t size;
+    options.validate = "valid";
+    options.method = FACET_POLICY_KNET;
+    assert_ok(train(&summary, "small.h5", "many", &options));
+    assert_non_null(strstr(summary.remarks, "losses of what is not learned are each network's own, "
+                                            "of its value's demonstrations: they are in many.csv "
+                                            "alone\n"));
+    char *text = read_bytes(&size, "many.csv"), cells[12][32];
+    text[size] = '\0';
+    assert_int_equal(split_row(cells, text, 20), 12);
+    assert_true(cells[8][0] != '\0');
+    free(text);
+    options.method = FACET_POLICY_FACTORED;
+    options.batch = 1;
+    assert_refused(train(&summary, "small.h5", "none", &options),
+                   "expected one rank and a larger batch to look at the loss on 'valid', found 1 "
+                   "rank and a batch of 1");
+    assert_int_equal(access("none", F_OK), -1);
+}
+
+// ---- The log and what is said -------------------------------------------------------------------
 
 static void the_log_has_ten_looks(void **state)
 {
@@ -477,6 +503,7 @@ int main(void)
         cmocka_unit_test(an_interrupted_training_goes_on_to_the_same_bytes),
         cmocka_unit_test(validation_changes_no_weight),
         cmocka_unit_test(what_validates_is_not_learned),
+        cmocka_unit_test(validation_is_never_left_out_in_silence),
         cmocka_unit_test(the_log_has_ten_looks),
         cmocka_unit_test(the_summary_has_remarks),
         cmocka_unit_test(wrong_options_are_refused),

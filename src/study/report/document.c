@@ -79,6 +79,22 @@ static Json *source_of_flights(const Report *report)
     return out;
 }
 
+static Json *source_of_training(const TrainingLog *log)
+{
+    Json *out = json_object();
+    char note[80];
+    snprintf(note, sizeof note, "Losses of %ld updates.", log->updates);
+    json_set_string(out, "id", "training");
+    json_set_string(out, "name", "Training");
+    json_set_string(out, "state", "read");
+    json_set_string(out, "path", log->path);
+    json_set_string(out, "note", note);
+    json_set_number(out, "command", nan("")); // the log does not say
+    json_set_number(out, "seed", nan(""));
+    json_set_number(out, "version", nan(""));
+    return out;
+}
+
 // A report of races does not miss other studies.
 static Json *document_sources(Report *report)
 {
@@ -88,6 +104,8 @@ static Json *document_sources(Report *report)
         if (kind >= INPUT_BUDGET) wanted = report->inputs[kind].document;
         if (wanted) json_push(out, source_of_file(report, kind));
     }
+    for (int i = 0; i < report->training_count; i++)
+        json_push(out, source_of_training(&report->training[i]));
     if (report->race) json_push(out, source_of_flights(report));
     return out;
 }

@@ -40,6 +40,7 @@ void figures_budget(Json *list, Report *report);
 void figures_leave_one_out(Json *list, Report *report);
 void figures_sampling(Json *list, Report *report);
 void figures_steps(Json *list, Report *report);
+void figures_training(Json *list, const Report *report);
 void figures_gate(Json *list, const Report *report);
 
 #endif

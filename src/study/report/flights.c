@@ -358,11 +358,23 @@ FacetStatus report_fly_files(Report *report)
     return fly_file(report, INPUT_RACE);
 }
 
+static FacetStatus read_training(Report *report, const ReportSetup *setup)
+{
+    if (setup->training_count == 0) return status_ok();
+    report->training = calloc((size_t)setup->training_count, sizeof *report->training);
+    if (!report->training) return status_fail(FACET_NO_MEMORY, "out of memory for trainings");
+    for (; report->training_count < setup->training_count; report->training_count++)
+        TRY(training_log_read(&report->training[report->training_count],
+                              setup->training[report->training_count]));
+    return status_ok();
+}
+
 static FacetStatus read_inputs(Report *report, const ReportSetup *setup)
 {
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
         if (report->race || kind == INPUT_GATE || kind == INPUT_GATE_STUDY)
             TRY(input_read(report, kind, setup));
+    TRY(read_training(report, setup));
     report->gate = gate_study_read(report);
     if (!report->race) return status_ok();
     report->flights = calloc(REPORT_METHODS * (size_t)report->task_count, sizeof *report->flights);
@@ -398,5 +410,6 @@ void report_close(Report *report)
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++) json_free(report->inputs[kind].document);
     report_denoising_free(&report->denoising);
     report_live_free(&report->live);
+    free(report->training);
     free(report);
 }

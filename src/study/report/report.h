@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "report/training_log.h"
 
 #include <facet_study/race.h>
 #include <stdio.h>
@@ -103,15 +104,19 @@ typedef struct Report {
     const char *origins[REPORT_METHODS]; // "race", "eval" or "flights": where the plans come from
     ReportDenoising denoising;           // count 0 for none
     ReportLive live;                     // count 0 for none
+    TrainingLog *training;               // [training_count]
+    int training_count;
     int note_count;
     char notes[REPORT_NOTES_MAX][REPORT_NOTE_SIZE]; // what was wrong with the inputs
 } Report;
 
 typedef struct ReportSetup {
     const char *files[INPUT_KINDS]; // named by the user; NULL takes the default place
-    bool no_defaults;               // NULL takes none: the study is not the shipped one
-    bool no_race_file;              // the race is not read from a file
-    bool no_gate_file;              // nor are the flights through single gates
+    const char *const *training;    // logs of trainings, [training_count]
+    int training_count;
+    bool no_defaults;  // NULL takes none: the study is not the shipped one
+    bool no_race_file; // the race is not read from a file
+    bool no_gate_file; // nor are the flights through single gates
     const char *version, *command;
     uint64_t seed;
 } ReportSetup;

@@ -207,6 +207,12 @@ FacetStatus training_remarks(char *out, size_t size, const Training *t)
                                  "%d demonstrations are shorter than the horizon of %d: their last "
                                  "action is repeated\n",
                                  t->padded, t->samples.horizon);
+    bool looks = t->checked[CHECK_VALID].count || t->checked[CHECK_HELD_OUT].count;
+    if (looks && policy->networks > 1 && used < size)
+        used += (size_t)snprintf(out + used, size - used,
+                                 "losses of what is not learned are each network's own, of its "
+                                 "value's demonstrations: they are in %.200s alone\n",
+                                 t->csv);
     int unlinked = 0;
     TRY(name_unlinked(names, sizeof names, &unlinked, policy));
     if (unlinked && used < size)

@@ -277,6 +277,14 @@ FacetStatus training_add(Training *t, const FacetDataset *dataset, bool whole)
 
 FacetStatus training_add_valid(Training *t, const FacetDataset *dataset, const char *data)
 {
+    TrainConfig config = t->config;
+    config.ranks = t->options->ranks;
+    if (!trainer_validates(&config, t->policy->net->config.factors))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected one rank and a larger batch to look at the loss on '%.80s', "
+                           "found %d rank%s and a batch of %d",
+                           t->options->validate, facet_ranks_count(config.ranks),
+                           facet_ranks_count(config.ranks) == 1 ? "" : "s", config.batch);
     bool *mask = calloc((size_t)dataset->demos, sizeof *mask), whole = !t->options->observe_count;
     if (!mask)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d demonstrations", dataset->demos);
