@@ -43,7 +43,7 @@ typedef struct AttackTarget {
 FacetStatus attack_probe(double *gap, const AttackTarget *target, int gate, const double *rows);
 
 // How much the allowed errors can change each segment of the plan along itself, over its length:
-// the largest of all. At 1 or more the path can fold.
+// the largest of all, to first order. At 1 the path folds.
 FacetStatus attack_fold(double *fold, const AttackTarget *target);
 
 typedef struct AttackRunner AttackRunner; // denoises with errors

@@ -311,7 +311,7 @@ static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks
     if (paced) head.id = "paced", head.title = "The highest pace at which every gate is certified";
     head.note = paced ? "Where there is none, the gates at the slowest pace."
                       : "fold: how much allowed errors change a segment of the plan along itself, "
-                        "over its length; at 1 the path can fold.";
+                        "over its length; from 0.8 on, a quarter below 1, the path can fold.";
     Sheet sheet;
     if (!begin(&sheet, sink, report, head, true)) return;
     sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0),
