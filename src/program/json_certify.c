@@ -250,7 +250,8 @@ Json *json_from_budget(const Budget *budget, const FacetPolicy *policy)
             json_set_numbers(entry, {"sigma", level->sigma}, {"g", level->g}, {"m", level->m},
                              {"interaction", level->interaction}, {"gap", level->gap},
                              {"eta", level->eta}, {"total", level->total},
-                             {"measured", level->measured});
+                             {"measured", level->measured}, {"l1", level->lipschitz[0]},
+                             {"l2", level->lipschitz[1]}, {"changed", level->changed});
             json_push(levels, entry);
         }
         json_set(out, names[set], levels);
