@@ -51,15 +51,11 @@ def bounds(document):
           ["L₁, L₂: means", f"{show(document['l1']['mean'])}, {show(document['l2']['mean'])}"])
 
 
-def stated(gate):
-    return gate["radius"] if gate.get("bound") is None else gate["bound"]
-
-
 def tightest(gates):
-    used = lambda g: (g["miss_nominal"] + stated(g) + g["disturbance"]
-                      if None not in (g["miss_nominal"], stated(g), g["disturbance"]) else float("inf"))
+    used = lambda g: (g["miss_nominal"] + g["bound"] + g["disturbance"]
+                      if None not in (g["miss_nominal"], g["bound"], g["disturbance"]) else float("inf"))
     gate = max(gates, key=lambda g: used(g) - g["half_width"])
-    return (f"{show(gate['miss_nominal'])} + {show(stated(gate))} + {show(gate['disturbance'])}, "
+    return (f"{show(gate['miss_nominal'])} + {show(gate['bound'])} + {show(gate['disturbance'])}, "
             f"{show(gate['half_width'])}")
 
 
@@ -69,6 +65,9 @@ def largest(gates, key):
 
 
 def gates(document):
+    if any("attack" not in g for task in document["tasks"] for g in task["gates"]):
+        print("The gates were not attacked: none is certified.\n")
+        return
     rows = [["task", "own speed", "whole at pace", "fold", "largest probe", "largest attack / bound",
              "tightest gate there: miss + bound + gusts, limit (m)"]]
     own = paced = certified = total = 0

@@ -185,7 +185,7 @@ typedef struct FacetVerifyReport {
     int raw_clear, clear;  // flights in gusts from spread starts through all gates: before, after
     int checked;           // those flights; 0 with slow_only
     long flown;            // flights that the repair took
-    char reason[120];      // why the repair is not good; empty when it is
+    char reason[120];      // why the plan is not good; empty when it is
     double slowest_factor; // least speed over raw speed of all keypoints; 1 when nothing is slowed
     int slowed_gates;      // around which the plan was slowed
     int rounds;            // simulations of this plan

@@ -2,6 +2,7 @@
 #include "bar.h"
 #include "base/file.h"
 #include "base/progress.h"
+#include "certify/attack.h"
 #include "certify_budget.h"
 #include "certify_data.h"
 #include "commands.h"
@@ -146,9 +147,10 @@ static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
     char name[24], study[2 * FILE_PATH_MAX];
     certify_study_policy_name(name, policy);
     snprintf(study, sizeof study,
-             "policy %s, seed %llu, gusts %g, slowest %g, %s plans, preset %s, quad %s, courses %s",
+             "policy %s, seed %llu, gusts %g, slowest %g, %s plans, attacks of %d rounds of %d, "
+             "preset %s, quad %s, courses %s",
              name, (unsigned long long)command->common.seed, command->gusts, command->slowest,
-             command->raw ? "raw" : "repaired", command->study.preset,
+             command->raw ? "raw" : "repaired", ATTACK_ROUNDS, ATTACK_DRAWN, command->study.preset,
              command->study.quad ? command->study.quad : "default",
              command->common.courses ? command->common.courses : "shipped");
     StudyState state;

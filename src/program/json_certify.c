@@ -78,7 +78,7 @@ static Json *json_from_pace(const CertifyRecord *record, const FacetCourse *cour
     Json *out = json_object();
     json_set_numbers(out, {"pace", found ? paced->pace : nan("")},
                      {"time", found ? paced->time : nan("")}, {"fold", paced->fold},
-                     {"shift", paced->repair.shift}, {"speed_factor", paced->repair.speed_factor});
+                     {"shift", paced->shift});
     json_set(out, "gates", json_from_gates(paced->gates, record, course));
     json_set(out, "linear_check", json_from_check(&paced->check));
     return out;
@@ -189,8 +189,7 @@ static Json *json_from_task(const Certification *all, int t)
     if (failure[0]) json_set_string(out, "not_certified", failure);
     json_set(out, "gates", json_from_gates(record->gates, record, course));
     json_set_bool(out, "certified", gates_certified(record->gates, record->gate_count));
-    json_set_numbers(out, {"fold", record->fold}, {"shift", record->repair.shift},
-                     {"speed_factor", record->repair.speed_factor});
+    json_set_numbers(out, {"fold", record->fold}, {"shift", record->shift});
     json_set(out, "paced", json_from_pace(record, course));
     json_set_number(out, "passage_lower_bound", all->passage ? all->passage[t].lower : nan(""));
     if (all->passage) json_set(out, "passage", json_from_passage(&all->passage[t]));
@@ -251,7 +250,8 @@ Json *json_from_budget(const Budget *budget, const FacetPolicy *policy)
             json_set_numbers(entry, {"sigma", level->sigma}, {"g", level->g}, {"m", level->m},
                              {"interaction", level->interaction}, {"gap", level->gap},
                              {"eta", level->eta}, {"total", level->total},
-                             {"measured", level->measured});
+                             {"measured", level->measured}, {"l1", level->lipschitz[0]},
+                             {"l2", level->lipschitz[1]}, {"changed", level->changed});
             json_push(levels, entry);
         }
         json_set(out, names[set], levels);

@@ -158,6 +158,23 @@ static void small_errors_shift_as_the_first_order_says(void **state)
     free(rows);
 }
 
+// Where the first order is not all there is, the ascent finds more than its worst errors do.
+static void the_ascent_goes_beyond_the_first_order(void **state)
+{
+    (void)state;
+    DenoisingPath path = small_path();
+    AttackTarget large = target;
+    double first, shift, *rows = calloc((size_t)STEPS * 2 * PLAN_SIZE, sizeof *rows);
+    for (int k = 0; k < STEPS; k++) small_steps[k].mismatch *= 4.0;
+    large.path = &path;
+    attack_rows(rows, sensitivity.gate[0].slope[0], path.transition, 2, STEPS);
+    assert_ok(attack_gate(&first, runner, &large, 0, rows, 0.0)); // enough at once
+    assert_ok(attack_gate(&shift, runner, &large, 0, rows, INFINITY));
+    assert_true(first > 0.0 && isfinite(first));
+    assert_less(1.7 * first, shift);
+    free(rows);
+}
+
 static bool say_stop(void *context, const FacetProgressEvent *event)
 {
     (void)context;
@@ -237,6 +254,7 @@ int main(void)
         cmocka_unit_test(rows_go_back_through_the_chain),
         cmocka_unit_test(longer_segments_fold_less),
         cmocka_unit_test(small_errors_shift_as_the_first_order_says),
+        cmocka_unit_test(the_ascent_goes_beyond_the_first_order),
         cmocka_unit_test(a_stop_is_heard_in_a_chain),
         cmocka_unit_test(a_certificate_is_attacked_at_the_radius_that_it_states),
     };

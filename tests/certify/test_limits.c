@@ -100,10 +100,10 @@ __attribute__((unused)) static void a_pace_scales_the_speeds(void **state)
     assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
     assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, test_pool(2), NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
-    facet_race_feasible_tasks(tasks, race);
+    int count = facet_race_feasible_tasks(tasks, race), crossed = 0;
     // In a storm nothing is certified, so that the one pace there is comes last.
     const CertifyOptions options = {.tasks = tasks,
-                                    .task_count = 1,
+                                    .task_count = count,
                                     .steps = STEPS,
                                     .seed = 7,
                                     .seeds = 1,
@@ -115,17 +115,19 @@ __attribute__((unused)) static void a_pace_scales_the_speeds(void **state)
     CertifyStudy study;
     Expected expected;
     assert_ok(certify_study(&study, race, policy, &options, NULL));
-    const CertifyRecord *record = &study.records[0];
-    at_pace(&expected, race, policy, tasks[0], STEPS, 7, 0.8);
-    int crossed = 0;
-    for (int g = 0; g < record->gate_count; g++) {
-        const GateRecord *gate = &record->paced.gates[g];
-        assert_int_equal(gate->crossed, expected.flown.gate[g].crossed);
-        if (!gate->crossed || !isfinite(gate->radius)) continue;
-        assert_near(gate->miss, expected.flown.gate[g].miss, 1e-12);
-        assert_near(gate->radius, expected.radius[g].radius, 1e-9 * expected.radius[g].radius);
-        crossed++;
+    for (int t = 0; t < count; t++) {
+        const CertifyRecord *record = certify_study_record(&study, tasks[t], STEPS, 0);
+        at_pace(&expected, race, policy, tasks[t], STEPS, 7, 0.8);
+        for (int g = 0; g < record->gate_count; g++) {
+            const GateRecord *gate = &record->paced.gates[g];
+            assert_int_equal(gate->crossed, expected.flown.gate[g].crossed);
+            if (!gate->crossed || !isfinite(gate->radius)) continue;
+            assert_near(gate->miss, expected.flown.gate[g].miss, 1e-12);
+            assert_near(gate->radius, expected.radius[g].radius, 1e-9 * expected.radius[g].radius);
+            crossed++;
+        }
     }
+    // Which plans fly is up to a short training, and that to the level of instructions.
     assert_true(crossed > 0);
     certify_study_free(&study);
     facet_policy_destroy(policy);

@@ -37,6 +37,12 @@ class Docs(unittest.TestCase):
                  for line in doc_tables.check_page(ROOT, page, False)]
         self.assertEqual(wrong, [])
 
+    def test_gates_that_were_not_attacked_are_called_so(self):
+        data = dict(results())["certify.json"]
+        with open(os.path.join(ROOT, "docs", "certificates.md"), encoding="utf-8") as file:
+            said = "Its gates were not attacked, and none of them counts as certified" in file.read()
+        self.assertEqual(said, not doc_tables.attacked(data))
+
     def change(self, page, old, new):
         """What is found when a page has other words."""
         with tempfile.TemporaryDirectory() as folder:

@@ -53,6 +53,29 @@ static void what_passes_goes_and_what_misses_does_not(void **state)
     facet_race_close(race);
 }
 
+// Too fast for the bend at its own speed; at a lower pace it passes, and the bound is of that pace.
+static void what_is_too_fast_goes_slower(void **state)
+{
+    (void)state;
+    FacetRace *race = open_study(2);
+    FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS];
+    FacetCourseTask tasks[2];
+    Verdict verdict = {0};
+    VerdictOptions options = verdict_defaults();
+    options.samples = 64;
+    make_plans(plans, tasks, race, 0.0);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plans[1][i].speed *= 1.8;
+    const FacetKeypoint *flown = plans[1];
+    assert_ok(verdicts_fly(&verdict, race, &tasks[1], &flown, &flown, 1, &options, NULL));
+    assert_int_equal(verdict.kind, VERDICT_SLOWER);
+    assert_string_equal(verdict_name(verdict.kind), "go slower");
+    assert_less(verdict.pace, 0.95);
+    assert_less(verdict.raw_lower, options.least);
+    assert_true(verdict.lower >= options.least);
+    assert_near(verdict.lower, clopper_pearson_lower(verdict.clear, 64, 0.95), 1e-12);
+    facet_race_close(race);
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -115,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_passes_goes_and_what_misses_does_not),
+        cmocka_unit_test(what_is_too_fast_goes_slower),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(memory_that_ends_is_no_verdict),
         cmocka_unit_test(wrong_options_are_refused),

@@ -175,6 +175,29 @@ static void a_path_that_misses_is_repaired(void **state)
     assert_true(report.clear > report.raw_clear);
 }
 
+// A plan may keep its margin in still air and still fail in gusts: it says so, and which it was.
+static void what_is_not_good_says_why(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/small");
+    make_plan(raw, task, (Distorted){1.0, 0.0});
+    options.repair.gusts = 6.0;
+    options.repair.steps = 0;
+    options.repair.speed_least = 1.0;
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_true(report.within_margin);
+    assert_false(report.good);
+    assert_non_null(strstr(report.reason, "flights in gusts miss a gate"));
+    options = slow_only();
+    make_plan(raw, task, (Distorted){1.0, 3.0});
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_false(report.good);
+    assert_string_equal(report.reason, "a gate does not keep its margin");
+}
+
 static void plans_that_nothing_can_fly_and_wrong_options(void **state)
 {
     (void)state;
@@ -187,6 +210,7 @@ static void plans_that_nothing_can_fly_and_wrong_options(void **state)
     assert_ok(facet_race_verify(&report, race, raw, task, &options));
     assert_int_equal(report.rounds, 0);
     assert_false(report.within_margin);
+    assert_string_equal(report.reason, "nothing can fly this plan");
     options.margin = 1.0;
     assert_refused(facet_race_verify(&report, race, raw, task, &options),
                    "expected a margin of at least 0 and below 1, found 1");
@@ -294,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
         cmocka_unit_test(a_path_that_misses_is_named_and_left),
         cmocka_unit_test(a_path_that_misses_is_repaired),
+        cmocka_unit_test(what_is_not_good_says_why),
         cmocka_unit_test(plans_that_nothing_can_fly_and_wrong_options),
         cmocka_unit_test(where_slowing_does_not_cure_the_next_seeds_are_tried),
         cmocka_unit_test(flights_and_planner_agree),

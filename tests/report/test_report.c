@@ -1,6 +1,7 @@
 // Reports on the small course: what is in them, what bad input becomes, the same bytes every time.
 #include "race/eval.h"
 #include "report/reports.h"
+#include "report/tables.h"
 
 static FacetRace *race;
 
@@ -170,8 +171,10 @@ static const char certificates[] =
     "{\"tasks\":[{\"track\":\"straight\",\"size\":\"large\",\"held_out\":true,\"c_ltv\":4.5,"
     "\"seeds\":[{\"c_ltv\":4.5},{\"c_ltv\":6.5},{\"c_ltv\":null}],\"c_emp\":0.25,\"eps_s\":1.5,"
     "\"gates\":[{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,"
-    "\"half_width\":1,\"certified\":true},{\"gate\":\"b\",\"miss_nominal\":0.2,\"radius\":1.3,"
-    "\"half_width\":1,\"certified\":false}],\"passage_lower_bound\":0.9},"
+    "\"bound\":0.375,\"attack\":0.9,\"half_width\":1,\"certified\":true},{\"gate\":\"b\",\"miss_"
+    "nominal\":0.2,\"radius\":1.3,"
+    "\"bound\":1.625,\"attack\":null,\"half_width\":1,\"certified\":false}],\"passage_lower_"
+    "bound\":0.9},"
     "{\"track\":\"bend\",\"size\":\"large\",\"c_ltv\":7,\"not_certified\":\"step "
     "3\",\"residual\":"
     "{\"actual\":0.1,\"linearised\":0.3,\"ltv\":0.5}}],"
@@ -200,7 +203,10 @@ static void certificates_stand_beside_the_papers(void **state)
     assert_empty(&table, 0, "R_ss (m)");
     table = entry_of(document, "tables", "certificate-gates");
     assert_text_in(&table, 1, "Certified", "no");
+    assert_text_in(&table, 0, "Certified", "yes");
     assert_near(number_in(&table, 1, "Radius (m)"), 1.3, 0.0);
+    assert_near(number_in(&table, 1, "Bound (m)"), 1.625, 0.0);
+    assert_non_null(strstr(chars_of(&table, "note"), "no attack shifts by more than the bound"));
     table = entry_of(document, "tables", "diagnostics");
     assert_near(number_in(&table, 0, "Difference"), 1.0 - 1.70, 1e-12);
     assert_empty(&table, 2, "Maximum");
@@ -230,6 +236,107 @@ static void certificates_stand_beside_the_papers(void **state)
     assert_non_null(strstr(json_chars(&message), "l2.max: not a finite number, left out"));
     json_free(document);
     free(path);
+    scratch_end(&scratch);
+}
+
+// Of a version that did not attack: miss, R_g and gusts alone.
+static const char unattacked[] =
+    "{\"command\":\"facet certify\",\"by_noise_level\":[],\"tasks\":[{\"track\":\"straight\","
+    "\"size\":\"large\",\"held_out\":true,\"c_ltv\":4.5,\"certified\":true,\"gates\":["
+    "{\"gate\":\"a\",\"miss_nominal\":0.1,\"radius\":0.3,\"disturbance\":0.1,\"half_width\":1,"
+    "\"certified\":true,\"certified_still\":true},{\"gate\":\"b\",\"miss_nominal\":0.2,"
+    "\"radius\":0.4,\"disturbance\":0.1,\"half_width\":1,\"certified\":true,"
+    "\"certified_still\":true}],\"paced\":{\"pace\":0.8,\"time\":5,\"gates\":[{\"gate\":\"a\","
+    "\"certified\":true},{\"gate\":\"b\",\"certified\":true}]}}]}";
+
+static char *printed(const char *path, InputKind kind)
+{
+    Json *read;
+    char *text = NULL;
+    size_t size;
+    assert_ok(json_read(&read, path));
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    print_document(stream, race, kind, read);
+    fclose(stream);
+    json_free(read);
+    return text;
+}
+
+static void gates_that_were_not_attacked_are_not_certified(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char *path = strdup(scratch_write(&scratch, "certify.json", unattacked));
+    Json *document = document_with(NULL, path);
+    JsonRef root = json_root(document, "document"), tasks, task, certified;
+    JsonRef table = entry_of(document, "tables", "certificates");
+    assert_text_in(&table, 0, "Gates certified", "not attacked");
+    table = entry_of(document, "tables", "certificate-gates");
+    assert_text_in(&table, 0, "Certified", "not attacked");
+    assert_empty(&table, 0, "Bound (m)"); // R_g is none
+    assert_non_null(strstr(chars_of(&table, "note"), "None of them is certified."));
+    assert_null(strstr(chars_of(&table, "note"), "no attack shifts"));
+    JsonRef figure = entry_of(document, "figures", "certificate-gates");
+    assert_non_null(strstr(chars_of(&figure, "svg"), "gate a: not attacked"));
+    assert_null(strstr(chars_of(&figure, "svg"), "gate a: certified"));
+    assert_ok(json_member(&tasks, &root, "tasks"));
+    assert_ok(json_element(&task, &tasks, 3)); // straight/large
+    assert_ok(json_member(&certified, &task, "certified"));
+    assert_true(json_is_null(&certified));
+    char *text = printed(path, INPUT_CERTIFY);
+    const char *in_gusts = strstr(text, "in gusts "),
+               *pace = strstr(text, "in gusts, at some pace");
+    assert_non_null(in_gusts);
+    assert_non_null(pace);
+    int whole = -1, of = -1, gates = -1;
+    assert_int_equal(sscanf(in_gusts, "in gusts %d %d %d", &whole, &of, &gates), 3);
+    assert_int_equal(whole, 0);
+    assert_int_equal(of, 1);
+    assert_int_equal(gates, 0);
+    assert_int_equal(sscanf(pace, "in gusts, at some pace %d", &whole), 1);
+    assert_int_equal(whole, 0);
+    const char *formula = strstr(text, "not certified: the formula alone");
+    assert_non_null(formula);
+    assert_int_equal(
+        sscanf(formula, "not certified: the formula alone %d %d %d", &whole, &of, &gates), 3);
+    assert_int_equal(whole, 1);
+    assert_int_equal(gates, 2);
+    free(text);
+    json_free(document);
+    free(path);
+    scratch_end(&scratch);
+}
+
+static const char verified[] =
+    "{\"tasks\":[{\"track\":\"straight\",\"size\":\"large\",\"gates\":2,\"passed\":2}],"
+    "\"margin\":0.25,\"verification\":[{\"track\":\"straight\",\"size\":\"large\","
+    "\"good\":false,\"within_margin\":true,\"rounds\":1,\"reason\":\"9 of 128 flights in gusts "
+    "miss a gate, expected 1 or fewer\",\"blocked\":[]}]}";
+
+// A plan that keeps its margin and fails in gusts is no good, and the reader is told why.
+static void what_fails_its_check_is_said(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const ReportSetup setup = {
+        .files = {[INPUT_VERIFY] = scratch_write(&scratch, "verify.json", verified)},
+        .no_defaults = true,
+        .version = "1.2.3",
+        .command = "facet report"};
+    Report *report;
+    assert_ok(report_open(&report, race, &setup));
+    Json *made = report_document(report), *document = read_again(made);
+    JsonRef table = entry_of(document, "tables", "verify");
+    assert_text_in(&table, 0, "Remark",
+                   "9 of 128 flights in gusts miss a gate, expected 1 or fewer");
+    char *text = printed(setup.files[INPUT_VERIFY], INPUT_VERIFY);
+    assert_non_null(strstr(text, "9 of 128 flights in gusts miss a gate"));
+    assert_non_null(strstr(text, "tasks that are good"));
+    free(text);
+    json_free(made);
+    json_free(document);
+    report_close(report);
     scratch_end(&scratch);
 }
 
@@ -578,6 +685,8 @@ int main(void)
         cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(tables_have_the_numbers_of_the_file),
         cmocka_unit_test(certificates_stand_beside_the_papers),
+        cmocka_unit_test(gates_that_were_not_attacked_are_not_certified),
+        cmocka_unit_test(what_fails_its_check_is_said),
         cmocka_unit_test(the_step_study_is_a_table_and_a_figure),
         cmocka_unit_test(the_metaworld_study_is_two_tables),
         cmocka_unit_test(a_metaworld_study_is_no_evaluation),

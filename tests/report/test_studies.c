@@ -88,7 +88,8 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
 
 #define LEVELS(total)                                                                              \
     "[{\"sigma\":1,\"g\":1,\"m\":1,\"interaction\":2,\"gap\":1,\"eta\":0.5,\"total\":" total       \
-    ",\"measured\":0.5},{\"sigma\":0.5,\"interaction\":0,\"eta\":1,\"total\":3,\"measured\":1}]"
+    ",\"measured\":0.5,\"l1\":6.5,\"l2\":1.25,\"changed\":13.25},{\"sigma\":0.5,\"interaction\":"  \
+    "0,\"eta\":1,\"total\":3,\"measured\":1}]"
 #define BUDGET(method, total)                                                                      \
     "{\"method\":\"" method                                                                        \
     "\",\"along_network\":" LEVELS(total) ",\"along_exact\":" LEVELS("3.5") "}"
@@ -118,6 +119,9 @@ static void the_budget_is_a_table_and_a_figure(void **state)
     assert_text_in(&table, 0, "Loss", "ours");
     assert_text_in(&table, 0, "States", "network's");
     assert_near(number_in(&table, 0, "Sum"), 5.5, 0.0);
+    assert_near(number_in(&table, 0, "L₁δ₁"), 6.5, 0.0);
+    assert_near(number_in(&table, 0, "L₂δ₂"), 1.25, 0.0);
+    assert_near(number_in(&table, 0, "Sum, changed"), 13.25, 0.0);
     assert_text_in(&table, 4, "Loss", "paper's");
     assert_near(number_in(&table, 4, "Sum"), 9.5, 0.0);
     assert_empty(&table, 1, "G");

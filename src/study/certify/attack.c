@@ -13,13 +13,13 @@
 
 enum {
     SQUARE = PLAN_SIZE * PLAN_SIZE,
-    ROUNDS = 2, // of the ascent
-    UPHILL = 4, // candidates of a round along the slope; the others are random
+    LENGTHS = 4, // of steps, each way
     SEGMENTS = FACET_CHUNK_KEYPOINTS - 1,
 };
 
-static const double uphill[UPHILL] = {0.3, 1.0, 3.0, 100.0};              // over |d_k|
-static const double wander[ATTACK_PLANS - UPHILL] = {0.1, 0.2, 0.4, 0.8}; // over |d_k|
+// Steps over |d_k|: along the slope, and at random. The first candidates take no random one.
+static const double uphill[LENGTHS] = {0.3, 1.0, 3.0, 100.0};
+static const double wander[LENGTHS] = {0.1, 0.2, 0.4, 0.8};
 
 void attack_rows(double *out, const double *rows, const double *m, int count, int steps)
 {
@@ -175,6 +175,9 @@ struct AttackRunner {
     float *x, *before, *p; // [ATTACK_PLANS][128]
     double *errors;        // [ATTACK_PLANS][steps][128]
     double *best;          // [steps][128]
+    double *drawn;         // [ATTACK_DRAWN][steps][128]
+    double *changes;       // [2][ATTACK_DRAWN][128], of the plan
+    Crossings *flown;      // [ATTACK_DRAWN]
 };
 
 FacetStatus attack_runner_create(AttackRunner **runner, const FacetPolicy *policy, int steps,
@@ -194,8 +197,10 @@ FacetStatus attack_runner_create(AttackRunner **runner, const FacetPolicy *polic
     if (status.ok)
         status = sampler_create(&r->sampler, policy->net, ATTACK_PLANS, facet_pool_threads(pool));
     r->x = calloc((size_t)3 * ATTACK_PLANS * PLAN_SIZE, sizeof *r->x);
-    r->errors = calloc((size_t)(ATTACK_PLANS + 1) * (size_t)steps * PLAN_SIZE, sizeof *r->errors);
-    if (status.ok && (!r->x || !r->errors))
+    size_t plans = ATTACK_PLANS + 1 + ATTACK_DRAWN;
+    r->errors = calloc((plans * (size_t)steps + 2 * ATTACK_DRAWN) * PLAN_SIZE, sizeof *r->errors);
+    r->flown = calloc(ATTACK_DRAWN, sizeof *r->flown);
+    if (status.ok && (!r->x || !r->errors || !r->flown))
         status = status_fail(FACET_NO_MEMORY, "out of memory for an attack");
     if (!status.ok) {
         attack_runner_destroy(r);
@@ -204,6 +209,8 @@ FacetStatus attack_runner_create(AttackRunner **runner, const FacetPolicy *polic
     r->before = r->x + (size_t)ATTACK_PLANS * PLAN_SIZE;
     r->p = r->before + (size_t)ATTACK_PLANS * PLAN_SIZE;
     r->best = r->errors + (size_t)ATTACK_PLANS * (size_t)steps * PLAN_SIZE;
+    r->drawn = r->best + (size_t)steps * PLAN_SIZE;
+    r->changes = r->drawn + (size_t)ATTACK_DRAWN * (size_t)steps * PLAN_SIZE;
     sampler_load(r->sampler, policy->params[0], pool);
     *runner = r;
     return status_ok();
@@ -215,6 +222,7 @@ void attack_runner_destroy(AttackRunner *runner)
     sampler_free(runner->sampler);
     free(runner->x);
     free(runner->errors);
+    free(runner->flown);
     free(runner);
 }
 
@@ -310,27 +318,74 @@ static FacetStatus find_slope(double *rows, const Ascent *a, const double *nomin
     return status;
 }
 
-// Candidates about the best errors: up the slope, and at random.
-static void draw_candidates(const Ascent *a, const double *rows, int round)
+// One candidate [steps][128] about the best errors: up the slope, and at random.
+static void draw_candidate(double *out, const Ascent *a, const double *rows, int round, int index)
 {
     const DenoisingPath *path = a->target->path;
     double u[2] = {a->at[0] / a->shift, a->at[1] / a->shift};
-    for (int i = 0; i < ATTACK_PLANS; i++) {
-        FacetRng rng =
-            rng_make(a->target->seed, ((uint64_t)(a->gate * ROUNDS + round) << 8) + (uint64_t)i);
-        for (int k = 0; k < path->steps; k++) {
-            double along[PLAN_SIZE], length = path->step[k].mismatch;
-            const double *best = a->runner->best + (size_t)k * PLAN_SIZE;
-            double *d = candidate(a, i) + (size_t)k * PLAN_SIZE;
-            if (i < UPHILL)
-                pull_back(along, rows, path, k, u);
-            else
-                for (int j = 0; j < PLAN_SIZE; j++) along[j] = rng_normal(&rng);
-            stretch(d, along, (i < UPHILL ? uphill[i] : wander[i - UPHILL]) * length);
-            for (int j = 0; j < PLAN_SIZE; j++) along[j] = best[j] + d[j];
-            stretch(d, along, length);
+    double up = uphill[index % LENGTHS];
+    double aside = index < LENGTHS ? 0.0 : wander[index / LENGTHS % LENGTHS];
+    int number = (a->gate * ATTACK_ROUNDS + round) * ATTACK_DRAWN + index;
+    FacetRng rng = rng_make(a->target->seed, (uint64_t)number);
+    for (int k = 0; k < path->steps; k++) {
+        double along[PLAN_SIZE], random[PLAN_SIZE], length = path->step[k].mismatch;
+        const double *best = a->runner->best + (size_t)k * PLAN_SIZE;
+        double *d = out + (size_t)k * PLAN_SIZE;
+        pull_back(along, rows, path, k, u);
+        stretch(along, along, up * length);
+        for (int j = 0; j < PLAN_SIZE; j++) random[j] = rng_normal(&rng);
+        stretch(random, random, aside * length);
+        for (int j = 0; j < PLAN_SIZE; j++) d[j] = best[j] + along[j] + random[j];
+        stretch(d, d, length);
+    }
+}
+
+// Where the drawn errors take the plan hit hardest so far, to first order in what they differ from
+// its own: runner->changes [ATTACK_DRAWN][128].
+static void move_drawn(const Ascent *a)
+{
+    const DenoisingPath *path = a->target->path;
+    AttackRunner *r = a->runner;
+    double *now = r->changes, *next = now + (size_t)ATTACK_DRAWN * PLAN_SIZE;
+    memset(now, 0, (size_t)ATTACK_DRAWN * PLAN_SIZE * sizeof *now);
+    for (int k = 0; k < path->steps; k++) {
+        linalg_gemm_f64(next, PLAN_SIZE, GEMM_PLAIN, now, PLAN_SIZE, GEMM_TRANSPOSED,
+                        path->transition + (size_t)k * SQUARE, PLAN_SIZE, ATTACK_DRAWN, PLAN_SIZE,
+                        PLAN_SIZE, 0.0);
+        const double *best = r->best + (size_t)k * PLAN_SIZE;
+        for (int i = 0; i < ATTACK_DRAWN; i++) {
+            const double *d = r->drawn + ((size_t)i * (size_t)path->steps + (size_t)k) * PLAN_SIZE;
+            for (int j = 0; j < PLAN_SIZE; j++)
+                now[i * PLAN_SIZE + j] =
+                    next[i * PLAN_SIZE + j] + path->step[k].c2 * (d[j] - best[j]);
         }
     }
+    for (int i = 0; i < ATTACK_DRAWN * PLAN_SIZE; i++) now[i] += a->change[i % PLAN_SIZE];
+}
+
+// Draws candidates, flies them to first order of the chain, and keeps those that shift most.
+static FacetStatus draw_candidates(const Ascent *a, const double *rows, int round)
+{
+    const AttackTarget *target = a->target;
+    AttackRunner *r = a->runner;
+    size_t size = (size_t)target->path->steps * PLAN_SIZE;
+    const Crossing *nominal = &target->sensitivity->gate[a->gate].nominal;
+    double shifts[ATTACK_DRAWN];
+    for (int i = 0; i < ATTACK_DRAWN; i++)
+        draw_candidate(r->drawn + (size_t)i * size, a, rows, round, i);
+    move_drawn(a);
+    TRY(crossings_fly_changed(r->flown, target->race, target->task, target->plan,
+                              target->policy->normalizer, r->changes, ATTACK_DRAWN));
+    for (int i = 0; i < ATTACK_DRAWN; i++)
+        shifts[i] = shift_of(&r->flown[i].gate[a->gate], nominal);
+    for (int n = 0; n < ATTACK_PLANS; n++) {
+        int most = 0;
+        for (int i = 1; i < ATTACK_DRAWN; i++)
+            if (shifts[i] > shifts[most]) most = i;
+        shifts[most] = -1.0; // taken
+        memcpy(candidate(a, n), r->drawn + (size_t)most * size, size * sizeof *r->drawn);
+    }
+    return status_ok();
 }
 
 FacetStatus attack_gate(double *shift, AttackRunner *runner, const AttackTarget *target, int gate,
@@ -346,12 +401,11 @@ FacetStatus attack_gate(double *shift, AttackRunner *runner, const AttackTarget 
         worst_errors(candidate(&a, i), rows, path, u);
     }
     FacetStatus status = fly_candidates(&a);
-    for (int round = 0; round < ROUNDS && status.ok && a.shift > 0.0 && a.shift <= enough;
+    for (int round = 0; round < ATTACK_ROUNDS && status.ok && a.shift > 0.0 && a.shift <= enough;
          round++) {
         status = find_slope(there, &a, rows);
-        if (!status.ok) break;
-        draw_candidates(&a, there, round);
-        status = fly_candidates(&a);
+        if (status.ok) status = draw_candidates(&a, there, round);
+        if (status.ok) status = fly_candidates(&a);
     }
     free(there);
     *shift = a.shift;

@@ -2,15 +2,18 @@
 // as can be found, through the real denoising chain and the real flight.
 //
 // The certificate says that errors d_k with |d_k| <= eps_k at the denoising steps move the crossing
-// by at most R_g, to first order. The attack begins with the errors that the first order itself
-// calls the worst in eight directions of the gate's plane,
+// by at most R_g, to first order, and states the bound 1.25 R_g (certify/gates.h). The attack
+// begins with the errors that the first order itself calls the worst in eight directions of the
+// gate's plane,
 //
 //   d_k = eps_k sign(c2) B_k^T u / |B_k^T u|,   B_k = S_g Phi_{k+1,K},
 //
 // and goes on by projected ascent on the shift: along the slope of the flight at the plan that was
-// hit hardest so far, and along random directions, each time back onto |d_k| = eps_k. Every
-// candidate is denoised with its errors added at every step, and flown. One that shifts by more
-// than R_g, or does not cross at all, breaks the claim. What it does not find is no proof.
+// hit hardest so far, and along random directions, each time back onto |d_k| = eps_k. To denoise is
+// dear and to fly is cheap, so a round flies many candidates where the first order of the chain
+// alone takes that plan, and denoises the eight that shift most with their errors added at every
+// step, and flies what comes out. Only those count. One that shifts by more than the bound, or does
+// not cross at all, breaks the claim. What it does not find is no proof.
 #ifndef FACET_CERTIFY_ATTACK_H
 #define FACET_CERTIFY_ATTACK_H
 
@@ -18,7 +21,11 @@
 #include "certify/crossing.h"
 #include "certify/path.h"
 
-enum { ATTACK_PLANS = 8 }; // chains denoised at once
+enum {
+    ATTACK_PLANS = 8,   // chains denoised at once
+    ATTACK_ROUNDS = 5,  // of the ascent
+    ATTACK_DRAWN = 256, // candidates of a round that are flown before eight are denoised
+};
 
 // out [steps][count][128] = rows Phi_{k+1,K}, for rows [count][128] and m [steps][128][128].
 void attack_rows(double *out, const double *rows, const double *m, int count, int steps);
@@ -43,7 +50,7 @@ typedef struct AttackTarget {
 FacetStatus attack_probe(double *gap, const AttackTarget *target, int gate, const double *rows);
 
 // How much the allowed errors can change each segment of the plan along itself, over its length:
-// the largest of all. At 1 or more the path can fold.
+// the largest of all, to first order. At 1 the path folds.
 FacetStatus attack_fold(double *fold, const AttackTarget *target);
 
 typedef struct AttackRunner AttackRunner; // denoises with errors

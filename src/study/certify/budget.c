@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = EXACT_SIZE, FACTORS = 2, ALONE = 1, JOINT = FACTORS + 1, CONDITIONS };
+enum { SIZE = EXACT_SIZE, FACTORS = BUDGET_FACTORS, ALONE = 1, JOINT = FACTORS + 1, CONDITIONS };
 
 typedef struct BudgetWork {
     Exact e;
@@ -17,11 +17,13 @@ typedef struct BudgetWork {
     Sampler *sampler;
     FacetCourseTask *tasks; // [count], those of training
     int count;
-    double *states; // [steps][3 count][SIZE]
-    double *set;    // [steps][count][SIZE], one of the three
-    float *x, *p;   // [count][CONDITIONS][SIZE]
-    int *z;         // [count][CONDITIONS][FACTORS], of the policy
-    int *index;     // [count], 0, 1, ...
+    double *states;           // [steps][3 count][SIZE]
+    double *set;              // [steps][count][SIZE], one of the three
+    float *x, *p;             // [count][CONDITIONS][SIZE]
+    int *z;                   // [count][CONDITIONS][FACTORS], of the policy
+    float *other_x, *other_p; // [count][SIZE], with one factor shown as another value
+    int *other_z;             // [count][FACTORS]
+    int *index;               // [count], 0, 1, ...
 } BudgetWork;
 
 // A task with the factors of one condition shown: none, one alone, or all.
@@ -93,6 +95,36 @@ static void measure_level(BudgetLevel *level, BudgetWork *w, int k)
     for (int i = 0; i < w->count; i++) compare_state(level, w, k, i, states + (size_t)i * SIZE);
 }
 
+// L_f: how much the prediction of factor f alone changes with its value, from what measure_level
+// predicted of the tasks' own.
+static double measure_factor(BudgetWork *w, int k, int f)
+{
+    const SamplerStep *s = &w->e.network.step[k];
+    double scale = sqrt(s->alpha_bar / (1.0 - s->alpha_bar)) * fabs(s->clean.second), most = 0.0;
+    const FacetPolicy *policy = w->e.policy;
+    for (int i = 0; i < w->count; i++)
+        memcpy(w->other_x + (size_t)i * SIZE, w->x + (size_t)i * CONDITIONS * SIZE,
+               SIZE * sizeof *w->x);
+    for (int v = 0; v < facet_factor_value_count(policy->space, f); v++) {
+        if (!facet_policy_knows(policy, f, v)) continue;
+        for (int i = 0; i < w->count * FACTORS; i++)
+            w->other_z[i] = i % FACTORS == f ? v : FACET_FACTOR_NULL;
+        sampler_predict(w->other_p, w->sampler, w->other_x, s->t, COMPOSE_JOINT, NULL, w->other_z,
+                        NULL, w->count, w->e.race->pool);
+        for (int i = 0; i < w->count; i++) {
+            size_t own = (size_t)i * CONDITIONS + ALONE + (size_t)f;
+            double square = 0.0;
+            for (int j = 0; j < SIZE; j++) {
+                double gap = (double)w->other_p[(size_t)i * SIZE + (size_t)j] -
+                             (double)w->p[own * SIZE + (size_t)j];
+                square += gap * gap;
+            }
+            most = fmax(most, scale * sqrt(square));
+        }
+    }
+    return most;
+}
+
 // All levels of one set of states: the network's paths, or the exact joint score's.
 static FacetStatus measure_set(BudgetLevel *levels, BudgetWork *w, BudgetStates which,
                                const FacetProgress *aside)
@@ -117,6 +149,11 @@ static FacetStatus measure_set(BudgetLevel *levels, BudgetWork *w, BudgetStates 
                                   .gap = sigma * report.levels[k].max_gap};
         measure_level(&levels[k], w, k);
         levels[k].total = levels[k].interaction + (2 * FACTORS - 1) * levels[k].eta;
+        levels[k].changed = levels[k].total;
+        for (int f = 0; f < FACTORS; f++) {
+            levels[k].lipschitz[f] = measure_factor(w, k, f);
+            levels[k].changed += levels[k].lipschitz[f];
+        }
     }
     interaction_report_free(&report);
     return status_ok();
@@ -137,13 +174,16 @@ static FacetStatus prepare(BudgetWork *w, uint64_t seed, Progress *progress)
         return status_fail(FACET_NOT_FOUND, "budget: the policy was trained on no feasible task");
     size_t count = (size_t)w->count, rows = count * CONDITIONS;
     w->states = calloc(steps * 4 * count * SIZE, sizeof *w->states);
-    w->x = calloc(2 * rows * SIZE, sizeof *w->x);
-    w->z = calloc(rows * FACTORS + count, sizeof *w->z);
+    w->x = calloc(2 * (rows + count) * SIZE, sizeof *w->x);
+    w->z = calloc((rows + count) * FACTORS + count, sizeof *w->z);
     if (!w->states || !w->x || !w->z)
         return status_fail(FACET_NO_MEMORY, "out of memory for the budget");
     w->set = w->states + steps * 3 * count * SIZE;
     w->p = w->x + rows * SIZE;
-    w->index = w->z + rows * FACTORS;
+    w->other_x = w->p + rows * SIZE;
+    w->other_p = w->other_x + count * SIZE;
+    w->other_z = w->z + rows * FACTORS;
+    w->index = w->other_z + count * FACTORS;
     for (int r = 0; r < (int)rows; r++) {
         FacetFactorTask task;
         TRY(facet_race_policy_task(&task, w->e.policy, w->e.race, w->tasks[r / CONDITIONS]));

@@ -161,6 +161,11 @@ bool crossing_has_slope(const CrossingSlope *gate)
     return gate->nominal.crossed && gate->lost == 0;
 }
 
+bool crossing_is_smooth(const CrossingSlope *gate)
+{
+    return crossing_has_slope(gate) && gate->gap <= CROSSING_GAP_MAX;
+}
+
 // ---- Radius -------------------------------------------------------------------------------------
 
 enum { DIRECTIONS = 64 };
@@ -247,7 +252,7 @@ bool crossing_certified(const CrossingSensitivity *sensitivity, int gate, double
                         double disturbance)
 {
     const CrossingSlope *slope = &sensitivity->gate[gate];
-    return crossing_has_slope(slope) && slope->gap <= CROSSING_GAP_MAX &&
+    return crossing_is_smooth(slope) &&
            slope->nominal.miss + radius + disturbance < sensitivity->half_width;
 }
 

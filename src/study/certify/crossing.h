@@ -87,8 +87,10 @@ FacetStatus crossing_sensitivity(CrossingSensitivity *out, const FacetRace *race
                                  FacetCourseTask task, PacedPlan plan, const Normalizer *normalizer,
                                  double step);
 
-// Whether a gate has a slope.
+// Whether a gate has a slope, and one that a certificate can rest on: its gap is at most
+// CROSSING_GAP_MAX.
 bool crossing_has_slope(const CrossingSlope *gate);
+bool crossing_is_smooth(const CrossingSlope *gate);
 
 // ---- Radius -------------------------------------------------------------------------------------
 
@@ -117,8 +119,7 @@ void crossing_shift(double (*shift)[2], const CrossingSensitivity *sensitivity, 
 void crossing_predict(double (*shift)[2], const CrossingSensitivity *sensitivity,
                       const double *change);
 
-// Whether nominal miss + radius + disturbance < half-width, with a slope whose gap is at most
-// CROSSING_GAP_MAX.
+// Whether nominal miss + radius + disturbance < half-width, with a slope that is smooth.
 bool crossing_certified(const CrossingSensitivity *sensitivity, int gate, double radius,
                         double disturbance);
 

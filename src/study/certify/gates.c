@@ -71,22 +71,37 @@ static FacetStatus apply_formula(GateRecord *gates, GateWork *work)
     return status_ok();
 }
 
+GateFinding gate_find(const GateRecord *gate, double fold, double limit)
+{
+    if (!((1.0 + GATES_TRUST) * fold < 1.0)) return GATE_FOLDS;
+    if (!(gate->miss + gate->bound < limit)) return GATE_TIGHT;
+    if (isnan(gate->probe)) return GATE_UNPROBED;
+    if (gate->probe > GATES_TRUST) return GATE_BENT;
+    if (isnan(gate->attack)) return GATE_UNATTACKED;
+    if (gate->attack > 1.0) return GATE_BROKEN;
+    bool room = gate->miss + gate->bound + gate->disturbance < limit;
+    return room ? GATE_CERTIFIED : GATE_STILL;
+}
+
 // Puts a gate whose opening has room for the bound to the test: probe, then attack.
 static FacetStatus test_gate(GateRecord *gate, int index, double fold, GateWork *work)
 {
     const AttackTarget *t = &work->target;
     const CrossingSensitivity *s = &work->sensitivity;
     double shift, *rows = work->rows[0][0];
-    if (fold >= 1.0 || !crossing_certified(s, index, gate->bound, 0.0)) return status_ok();
-    attack_rows(rows, s->gate[index].slope[0], t->path->transition, 2, t->path->steps);
-    TRY(attack_probe(&gate->probe, t, index, rows));
-    if (!(gate->probe <= GATES_TRUST)) return status_ok();
-    TRY(progress_add(work->progress, 0, NULL));
-    TRY(attack_gate(&shift, work->runner, t, index, rows, gate->bound));
-    gate->attack = shift / gate->bound;
-    gate->certified_still = shift <= gate->bound;
-    gate->certified =
-        gate->certified_still && crossing_certified(s, index, gate->bound, gate->disturbance);
+    double limit = crossing_is_smooth(&s->gate[index]) ? s->half_width : 0.0;
+    if (gate_find(gate, fold, limit) == GATE_UNPROBED) {
+        attack_rows(rows, s->gate[index].slope[0], t->path->transition, 2, t->path->steps);
+        TRY(attack_probe(&gate->probe, t, index, rows));
+        TRY(progress_add(work->progress, 0, NULL));
+    }
+    if (gate_find(gate, fold, limit) == GATE_UNATTACKED) {
+        TRY(attack_gate(&shift, work->runner, t, index, rows, gate->bound));
+        gate->attack = shift / gate->bound;
+    }
+    GateFinding found = gate_find(gate, fold, limit);
+    gate->certified_still = found == GATE_STILL || found == GATE_CERTIFIED;
+    gate->certified = found == GATE_CERTIFIED;
     return status_ok();
 }
 
@@ -122,11 +137,9 @@ static FacetStatus certify_gates(GateRecord *gates, CrossingCheck *check, double
 
 // ---- Repaired and slower ------------------------------------------------------------------------
 
-// The plan with every crossing near its centre at a pace, which is what a certificate has the most
-// room with. Its speeds are those of the plan's own pace.
-static FacetStatus centre_plan(RepairRecord *record, FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
-                               const FacetKeypoint *plan, const FacetRace *race,
-                               FacetCourseTask task, double pace)
+FacetStatus gates_centre(double *shift, FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
+                         const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
+                         FacetCourseTask task, double pace)
 {
     FacetRepairOptions how = facet_repair_defaults();
     FacetFlightSetup setup = facet_race_setup(race, task);
@@ -135,13 +148,14 @@ static FacetStatus centre_plan(RepairRecord *record, FacetKeypoint out[FACET_CHU
     FacetRepair repair;
     how.centre = 0.1;
     how.steps = 4;
+    how.speed_least = 1.0; // a slowed plan has no certificate at its own speed
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
         paced[i] = (FacetKeypoint){plan[i].pos, pace * plan[i].speed};
     TRY(task_start(&start, race, task, pace));
     TRY(facet_flight_repair(&repair, &setup, paced, start, &how, race->pool));
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
-        out[i] = (FacetKeypoint){repair.plan[i].pos, repair.plan[i].speed / pace};
-    *record = (RepairRecord){repair.shift, repair.speed_factor};
+        out[i] = (FacetKeypoint){repair.plan[i].pos, plan[i].speed};
+    *shift = repair.shift;
     return status_ok();
 }
 
@@ -155,15 +169,15 @@ static FacetStatus certify_paces(CertifyRecord *record, FacetKeypoint *flown,
     memcpy(paced->gates, record->gates, sizeof paced->gates);
     paced->check = record->check;
     paced->fold = record->fold;
-    paced->repair = record->repair;
+    paced->shift = record->shift;
     paced->pace = 1.0;
     for (int i = 0; i < PACES && paces[i] >= options->slowest; i++) {
         if (gates_certified(paced->gates, record->gate_count)) break;
         work->target.plan.pace = paced->pace = paces[i];
         TRY(progress_add(work->progress, 0, NULL));
         if (options->repair)
-            TRY(centre_plan(&paced->repair, flown, plan, work->target.race, record->task,
-                            paces[i]));
+            TRY(gates_centre(&paced->shift, flown, plan, work->target.race, record->task,
+                             paces[i]));
         TRY(certify_gates(paced->gates, &paced->check, &paced->fold, work, length, true));
     }
     paced->time = work->sensitivity.gate[record->gate_count - 1].nominal.time;
@@ -194,8 +208,8 @@ FacetStatus gates_certify(CertifyRecord *record, const DenoisingPath *path,
 {
     FacetKeypoint flown[FACET_CHUNK_KEYPOINTS];
     memcpy(flown, plan, sizeof flown);
-    record->repair = (RepairRecord){0.0, 1.0};
-    if (options->repair) TRY(centre_plan(&record->repair, flown, plan, race, record->task, 1.0));
+    record->shift = 0.0;
+    if (options->repair) TRY(gates_centre(&record->shift, flown, plan, race, record->task, 1.0));
     GateWork *work = calloc(1, sizeof *work);
     if (!work) return status_fail(FACET_NO_MEMORY, "out of memory for the gates");
     work->runner = runner;

@@ -47,12 +47,8 @@ static const Field gate_fields[] = {
 static const Field pace_fields[] = {
     FIELD(PaceRecord, pace),
     FIELD(PaceRecord, time),
+    FIELD(PaceRecord, shift),
     FIELD(PaceRecord, fold),
-};
-
-static const Field repair_fields[] = {
-    FIELD(RepairRecord, shift),
-    FIELD(RepairRecord, speed_factor),
 };
 
 static const Field check_fields[] = {
@@ -164,7 +160,6 @@ static Json *json_from_pace(const CertifyRecord *record)
     const PaceRecord *paced = &record->paced;
     Json *out = json_object();
     set_fields(out, paced, pace_fields, COUNT(pace_fields));
-    set_fields(out, &paced->repair, repair_fields, COUNT(repair_fields));
     json_set(out, "gates", json_from_gate_list(paced->gates, record->gate_count));
     json_set(out, "check", json_from_check(&paced->check));
     return out;
@@ -188,7 +183,7 @@ Json *json_from_record(const CertifyRecord *record, const FacetCourse *course)
     set_fields(out, plan, plan_fields, COUNT(plan_fields));
     json_set_number(out, "tube", record->tube);
     json_set_number(out, "fold", record->fold);
-    set_fields(out, &record->repair, repair_fields, COUNT(repair_fields));
+    json_set_number(out, "shift", record->shift);
     json_set(out, "gates", json_from_gate_list(record->gates, record->gate_count));
     json_set(out, "check", json_from_check(&record->check));
     json_set(out, "paced", json_from_pace(record));
@@ -264,7 +259,6 @@ static FacetStatus read_pace(PaceRecord *paced, const JsonRef *object)
     int count;
     TRY(json_member(&at, object, "paced"));
     TRY(read_fields(paced, &at, pace_fields, COUNT(pace_fields)));
-    TRY(read_fields(&paced->repair, &at, repair_fields, COUNT(repair_fields)));
     TRY(read_gates(paced->gates, &count, &at));
     return read_check(&paced->check, &at);
 }
@@ -283,7 +277,7 @@ static FacetStatus record_from_json(CertifyRecord *record, const JsonRef *at,
     TRY(read_plan(&record->plan, at, record->steps));
     TRY(read_number(&record->tube, at, "tube"));
     TRY(read_number(&record->fold, at, "fold"));
-    TRY(read_fields(&record->repair, at, repair_fields, COUNT(repair_fields)));
+    TRY(read_number(&record->shift, at, "shift"));
     TRY(read_check(&record->check, at));
     TRY(read_loop(&record->loop, at));
     TRY(read_gates(record->gates, &record->gate_count, at));

@@ -25,19 +25,14 @@ typedef struct GateRecord {
     bool certified_still; // the same without the disturbance
 } GateRecord;
 
-// How far a repair changed a plan that is certified; none is 0 and 1.
-typedef struct RepairRecord {
-    double shift;        // m, the largest of a keypoint
-    double speed_factor; // the least share of its speed that a keypoint keeps
-} RepairRecord;
-
-// The certificate of the same plan flown slower: its speeds are multiplied by the pace, its path
-// stays. A slower flight cuts corners less and is less sensitive.
+// The certificate of the same plan flown slower: its speeds are exactly the plan's own times the
+// pace, its path is the plan's or that repaired at the pace. A slower flight cuts corners less and
+// is less sensitive.
 typedef struct PaceRecord {
-    double pace;         // the highest tried at which every gate is certified; 0 when there is none
-    double time;         // s, to the last gate at that pace
-    RepairRecord repair; // at that pace
-    double fold;         // as CertifyRecord has it
+    double pace;  // the highest tried at which every gate is certified; 0 when there is none
+    double time;  // s, to the last gate at that pace
+    double shift; // m, the repair's largest of a keypoint at that pace; 0 without one
+    double fold;  // as CertifyRecord has it
     GateRecord gates[FACET_TRACK_GATES_MAX]; // at that pace
     CrossingCheck check;
 } PaceRecord;
@@ -53,7 +48,7 @@ typedef struct CertifyRecord {
     int gate_count; // 0 unless this record has its flight certified: what follows
     GateRecord gates[FACET_TRACK_GATES_MAX];
     double fold; // how much allowed errors change a segment along itself, over its length: the most
-    RepairRecord repair; // at the own speed
+    double shift;        // m, the repair's largest of a keypoint at the own speed; 0 without one
     CrossingCheck check; // of the gates' slopes, on changes as long as the plan's own bound
     PaceRecord paced;
     ClosedLoop loop;

@@ -25,6 +25,7 @@
 #include "math/geometry.h"
 
 #include <facet_study/race.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,6 +311,15 @@ static bool same_plan(const FacetKeypoint *a, const FacetKeypoint *b)
     return true;
 }
 
+// The repair's reason is about the plan that it left; what is taken in the end may be another.
+static void give_reason(FacetVerifyReport *report)
+{
+    if (report->good)
+        report->reason[0] = '\0';
+    else if (!report->reason[0])
+        snprintf(report->reason, sizeof report->reason, "a gate does not keep its margin");
+}
+
 static FacetStatus mend_plan(Verification *v, const FacetKeypoint *raw,
                              const FacetVerifyOptions *options, FacetPool *pool)
 {
@@ -327,6 +337,7 @@ static FacetStatus mend_plan(Verification *v, const FacetKeypoint *raw,
         report->within_margin &= keeps_margin(&seen.flight.gates[i], v->limit);
     report->good =
         report->within_margin && report->clear + options->repair.misses >= report->checked;
+    give_reason(report);
     report->slowest_factor = slowest_factor(report->plan, raw);
     report->shift = largest_shift(report->plan, raw);
     return status_ok();
@@ -350,7 +361,10 @@ static FacetStatus verify_plan(FacetVerifyReport *report, const FacetRace *race,
     *report = (FacetVerifyReport){.slowest_factor = 1.0, .tries = 1};
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) report->plan[i] = raw[i];
     Prediction seen;
-    if (!simulate(&seen, &v, raw, v.setup.track->gate_count)) return status_ok();
+    if (!simulate(&seen, &v, raw, v.setup.track->gate_count)) {
+        snprintf(report->reason, sizeof report->reason, "nothing can fly this plan");
+        return status_ok();
+    }
     report->raw = seen.flight;
     return mend_plan(&v, raw, options, pool);
 }

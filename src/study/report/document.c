@@ -178,12 +178,11 @@ static Json *document_course(const FacetCourse *course)
     return out;
 }
 
-// Gates of a task that the certificate covers, or NaN.
+// Gates of a task that the certificate covers, or NaN where none was attacked.
 static double certified_gates(Report *report, FacetCourseTask task)
 {
     JsonRef entry = report_certified_task(report, task), gates = input_member(&entry, "gates");
-    if (!json_is_array(&gates)) return nan("");
-    return input_count(&gates, "certified");
+    return input_attacked(&gates) ? input_certified(&gates) : nan("");
 }
 
 JsonRef report_certified_task(const Report *report, FacetCourseTask task)

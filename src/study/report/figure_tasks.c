@@ -255,11 +255,13 @@ static void figure_bounds(Json *list, Report *report, const Columns *columns)
 
 // ---- The certificate of every gate --------------------------------------------------------------
 
-// The part of a gate's half-width that the nominal miss and the radius around it take up.
-static double taken(Report *report, const JsonRef *gate)
+// The part of a gate's half-width that the nominal miss and the bound around it take up; R_g where
+// there was no attack and so no bound.
+static double taken(Report *report, const JsonRef *gate, bool attacked)
 {
     double miss = input_number(report, gate, "miss_nominal");
-    return (miss + input_gate_bound(report, gate)) / input_number(report, gate, "half_width");
+    double around = input_number(report, gate, attacked ? "bound" : "radius");
+    return (miss + around) / input_number(report, gate, "half_width");
 }
 
 static void draw_gates_column(Svg *svg, const Plot *plot, Report *report, const Columns *columns,
@@ -268,23 +270,28 @@ static void draw_gates_column(Svg *svg, const Plot *plot, Report *report, const 
     JsonRef entry = report_certified_task(report, columns->tasks[i]);
     JsonRef gates = input_member(&entry, "gates");
     int count = input_length(&gates);
+    bool attacked = input_attacked(&gates);
     char tip[320], name[REPORT_TASK_NAME];
     report_task_name(name, report, columns->tasks[i]);
     for (int g = 0; g < count; g++) {
         JsonRef gate = input_element(&gates, g);
-        double share = taken(report, &gate);
-        bool certified = input_flag(&gate, "certified");
+        double share = taken(report, &gate, attacked);
+        bool certified = attacked && input_flag(&gate, "certified");
         if (!(share > 0.0)) continue;
-        snprintf(tip, sizeof tip, "%s, gate %.40s: %s\nmiss %.3f m + radius %.3g m of %.3g m", name,
-                 input_text(&gate, "gate"), certified ? "certified" : "not certified",
-                 input_number(report, &gate, "miss_nominal"), input_gate_bound(report, &gate),
+        snprintf(tip, sizeof tip, "%s, gate %.40s: %s\nmiss %.3f m + %s %.3g m of %.3g m", name,
+                 input_text(&gate, "gate"),
+                 certified  ? "certified"
+                 : attacked ? "not certified"
+                            : "not attacked",
+                 input_number(report, &gate, "miss_nominal"), attacked ? "bound" : "R_g",
+                 input_number(report, &gate, attacked ? "bound" : "radius"),
                  input_number(report, &gate, "half_width"));
         double x = column_x(columns, i) +
                    0.7 * columns->step * (count > 1 ? (double)g / (count - 1) - 0.5 : 0.0);
         if (certified)
             svg_dot(svg, x, plot_y(plot, share), 3.6, "pass", tip);
         else
-            svg_diamond(svg, x, plot_y(plot, share), 3.6, "miss", tip);
+            svg_diamond(svg, x, plot_y(plot, share), 3.6, attacked ? "miss" : "muted", tip);
     }
 }
 
@@ -293,8 +300,9 @@ static void figure_gates(Json *list, Report *report, const Columns *columns)
     const Figure figure = {"certificate-gates",
                            "certificates",
                            "Certificate of every gate",
-                           "The nominal miss plus the radius within which the crossing must lie, "
-                           "as a share of the half-width. A gate is certified only below 1.",
+                           "The nominal miss plus the bound within which the crossing must lie, "
+                           "as a share of the half-width. A gate is certified only below 1. Gates "
+                           "that were not attacked stand at miss plus R_g, and none is certified.",
                            WIDTH,
                            TOP + HEIGHT + LABELS + 20};
     double least = 1.0, most = 1.0;
@@ -304,7 +312,7 @@ static void figure_gates(Json *list, Report *report, const Columns *columns)
         JsonRef gates = input_member(&entry, "gates");
         for (int g = 0; g < input_length(&gates); g++) {
             JsonRef gate = input_element(&gates, g);
-            double share = taken(report, &gate);
+            double share = taken(report, &gate, input_attacked(&gates));
             if (share > 0.0) least = fmin(least, share), most = fmax(most, share), count++;
         }
     }
@@ -323,6 +331,8 @@ static void figure_gates(Json *list, Report *report, const Columns *columns)
     svg_text(&svg, LEFT + 18, y, SVG_START, 13, "ink", "certified");
     svg_diamond(&svg, LEFT + 106, y - 4, 3.6, "miss", NULL);
     svg_text(&svg, LEFT + 118, y, SVG_START, 13, "ink", "not certified");
+    svg_diamond(&svg, LEFT + 232, y - 4, 3.6, "muted", NULL);
+    svg_text(&svg, LEFT + 244, y, SVG_START, 13, "ink", "not attacked");
     figure_push(list, &figure, svg_end(&svg));
 }
 

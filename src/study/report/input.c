@@ -249,10 +249,18 @@ InputOrigin input_origin(Report *report, InputKind kind)
     };
 }
 
-double input_gate_bound(Report *report, const JsonRef *gate)
+bool input_attacked(const JsonRef *gates)
 {
-    double bound = input_number(report, gate, "bound");
-    return isnan(bound) ? input_number(report, gate, "radius") : bound;
+    for (int g = 0; g < input_length(gates); g++) {
+        JsonRef gate = input_element(gates, g);
+        if (!json_has(&gate, "attack")) return false;
+    }
+    return input_length(gates) > 0;
+}
+
+int input_certified(const JsonRef *gates)
+{
+    return input_attacked(gates) ? input_count(gates, "certified") : 0;
 }
 
 void report_recipe_name(char out[REPORT_RECIPE_NAME], Report *report, const JsonRef *recipe)

@@ -50,9 +50,10 @@ typedef struct InputOrigin {
 } InputOrigin;
 InputOrigin input_origin(Report *report, InputKind kind);
 
-// The radius about the nominal crossing that a gate's certificate states, m; the first order's in
-// files that have no other.
-double input_gate_bound(Report *report, const JsonRef *gate);
+// Whether gates are of a version that attacks certificates: each has a member `attack`, null where
+// none was needed. What an older file calls certified is the formula alone, and counts as none.
+bool input_attacked(const JsonRef *gates);
+int input_certified(const JsonRef *gates); // how many are
 
 // The name of a recipe of leave-one-pair-out.
 enum { REPORT_RECIPE_NAME = 40 };

@@ -38,11 +38,16 @@ void tables_budget(SheetSink *sink, Report *report)
                   NUMBER("σ", "σ", 3, .key = "sigma"), NUMBER("G", "G", 2, .key = "g"),
                   NUMBER("M", "M", 2, .key = "m"),
                   NUMBER("2√(GM)", "2√(GM)", 2, .key = "interaction"),
-                  NUMBER("Exact gap", "gap", 2, .key = "gap", .meaning = "that 2√(GM) bounds"),
+                  NUMBER("Exact gap", NULL, 2, .key = "gap"),
                   NUMBER("η", "η", 2, .key = "eta", .meaning = "the network's largest error"),
                   NUMBER("Sum", "sum", 2, .key = "total", .meaning = "2√(GM) + 3η"),
-                  NUMBER("Measured", "measured", 2, .key = "measured",
-                         .meaning = "the composed network against the exact joint score"));
+                  NUMBER("Measured", "found", 2, .key = "measured",
+                         .meaning = "the composed network against the exact joint score"),
+                  NUMBER("L₁δ₁", "L₁", 2, .key = "l1",
+                         .meaning = "the most that another track changes: δ = 1"),
+                  NUMBER("L₂δ₂", "L₂", 2, .key = "l2", .meaning = "the same of another size"),
+                  NUMBER("Sum, changed", "changed", 2, .key = "changed",
+                         .meaning = "the sum with both factors shown wrong"));
     for (int i = 0; i < input_length(&budgets); i++) {
         JsonRef budget = input_element(&budgets, i);
         for (int set = 0; set < 2; set++) method_rows(&sheet, report, &budget, set);

@@ -31,12 +31,15 @@ static SheetPlace page_unless_held_out(const JsonRef *entry)
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-static void share_cell(Sheet *sheet, int count, int all)
+// How many of a task's gates are certified, "not attacked" where that is not known.
+static void share_cell(Sheet *sheet, const JsonRef *gates)
 {
-    if (all > 0)
-        sheet_text(sheet, "%d/%d", count, all);
-    else
+    if (input_length(gates) == 0)
         sheet_number(sheet, nan(""));
+    else if (input_attacked(gates))
+        sheet_text(sheet, "%d/%d", input_certified(gates), input_length(gates));
+    else
+        sheet_text(sheet, "not attacked");
 }
 
 static void certificate_row(Sheet *sheet, Report *report, const JsonRef *task)
@@ -54,7 +57,7 @@ static void certificate_row(Sheet *sheet, Report *report, const JsonRef *task)
                                       input_number(report, task, "eps_s")));
     sheet_members(sheet, report, task);
     sheet_number(sheet, limit_of(report, task));
-    share_cell(sheet, input_count(&gates, "certified"), input_length(&gates));
+    share_cell(sheet, &gates);
     sheet_members(sheet, report, task);
 }
 
@@ -256,7 +259,7 @@ static GateRecord read_gate(Report *report, const JsonRef *entry)
 {
     return (GateRecord){.miss = input_number(report, entry, "miss_nominal"),
                         .radius = input_number(report, entry, "radius"),
-                        .bound = input_gate_bound(report, entry),
+                        .bound = input_number(report, entry, "bound"),
                         .disturbance = input_number(report, entry, "disturbance")};
 }
 
@@ -275,29 +278,54 @@ static JsonRef tightest_gate(Report *report, const JsonRef *gates)
     for (; count < input_length(gates) && count < FACET_TRACK_GATES_MAX; count++) {
         JsonRef entry = input_element(gates, count);
         records[count] = read_gate(report, &entry);
+        if (!input_attacked(gates)) records[count].bound = records[count].radius;
     }
     return input_element(gates, gates_tightest(records, count));
+}
+
+// Whether every task's gates were attacked.
+static bool all_attacked(const JsonRef *tasks)
+{
+    for (int i = 0; i < input_length(tasks); i++) {
+        JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
+        if (input_length(&gates) > 0 && !input_attacked(&gates)) return false;
+    }
+    return true;
 }
 
 // Every gate on the page, those of held-out tasks on the terminal.
 static void table_gates(SheetSink *sink, Report *report, const JsonRef *tasks)
 {
-    const SheetHead head = {"certificate-gates", .title = "Certificates by gate",
-                            .note = "Of repaired plans, unless the command says --raw. A gate is "
-                                    "certified when miss, bound and gusts sum up to less than "
-                                    "the half-width, the probe is at most 0.25, the path cannot "
-                                    "fold, and no attack shifts by more than the bound.",
+    static const char rules[] =
+        "A gate is certified when miss, bound and gusts sum up to less than the half-width, the "
+        "probe is at most 0.25, the path cannot fold, and no attack shifts by more than the bound.";
+    static const char formula[] =
+        "Gates that were not attacked have the formula alone, miss, R_g and gusts, of plans that "
+        "were not repaired. None of them is certified.";
+    bool attacked = all_attacked(tasks);
+    bool raw = strstr(input_origin(report, INPUT_CERTIFY).command, " --raw") != NULL;
+    char note[400];
+    snprintf(note, sizeof note, "%s%s",
+             !attacked ? ""
+             : raw     ? "Of raw plans. "
+                       : "Of repaired plans. ",
+             attacked ? rules : formula);
+    const SheetHead head = {"certificate-gates", .title = "Certificates by gate", .note = note,
                             .aside = "Of held-out tasks."};
     Sheet sheet;
     if (!begin(&sheet, sink, report, head, input_length(tasks) > 0)) return;
-    sheet_columns(&sheet, TASK_COLUMN, GATE_COLUMNS,
-                  TEXT("Certified", "certified", .key = "certified"));
+    sheet_columns(&sheet, TASK_COLUMN, GATE_COLUMNS, TEXT("Certified", "certified"));
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
         for (int g = 0; g < input_length(&gates); g++) {
             JsonRef gate = input_element(&gates, g);
             sheet_task(&sheet, &task, page_unless_held_out(&task));
             gate_cells(&sheet, report, &gate);
+            bool certified = input_flag(&gate, "certified");
+            sheet_text(&sheet, "%s",
+                       !input_attacked(&gates) ? "not attacked"
+                       : certified             ? "yes"
+                                               : "no");
         }
     }
     sheet_end(&sheet);
@@ -311,7 +339,7 @@ static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks
     if (paced) head.id = "paced", head.title = "The highest pace at which every gate is certified";
     head.note = paced ? "Where there is none, the gates at the slowest pace."
                       : "fold: how much allowed errors change a segment of the plan along itself, "
-                        "over its length; at 1 the path can fold.";
+                        "over its length; from 0.8 on, a quarter below 1, the path can fold.";
     Sheet sheet;
     if (!begin(&sheet, sink, report, head, true)) return;
     sheet_columns(&sheet, TASK_COLUMN, NUMBER("Gates", "gates", 0),
@@ -320,18 +348,25 @@ static void table_tightest(SheetSink *sink, Report *report, const JsonRef *tasks
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i), gates = input_member(&task, "gates");
         JsonRef pace = input_member(&task, "paced");
-        int count = input_length(&gates), certified = input_count(&gates, "certified");
-        if (count == 0) continue;
+        JsonRef none = {.file = task.file};
+        if (input_length(&gates) == 0) continue;
         if (paced) gates = input_member(&pace, "gates");
-        JsonRef gate = tightest_gate(report, &gates), none = {.file = task.file};
+        JsonRef gate = tightest_gate(report, &gates);
+        bool known = paced && input_attacked(&gates);
         sheet_task(&sheet, &task, SHEET_BOTH);
-        share_cell(&sheet, certified, paced ? 0 : count);
-        sheet_number(&sheet, input_number(report, paced ? &pace : &none, "pace"));
-        sheet_number(&sheet, input_number(report, paced ? &pace : &none, "time"));
+        share_cell(&sheet, paced && known ? &none : &gates);
+        sheet_number(&sheet, input_number(report, known ? &pace : &none, "pace"));
+        sheet_number(&sheet, input_number(report, known ? &pace : &none, "time"));
         sheet_number(&sheet, input_number(report, paced ? &pace : &task, "fold"));
         gate_cells(&sheet, report, &gate);
     }
     sheet_end(&sheet);
+}
+
+// Gates that the formula alone, miss, R_g and gusts, would pass. Older files call them certified.
+static int formula_count(const JsonRef *gates)
+{
+    return input_count(gates, input_attacked(gates) ? "formula" : "certified");
 }
 
 static void table_counts(SheetSink *sink, Report *report, const JsonRef *tasks)
@@ -341,22 +376,26 @@ static void table_counts(SheetSink *sink, Report *report, const JsonRef *tasks)
     if (!begin(&sheet, sink, report, head, true)) return;
     sheet_columns(&sheet, TEXT("Certified", "certified"), NUMBER("Tasks", "whole tasks", 0),
                   NUMBER("Of", "of", 0), NUMBER("Gates", "gates", 0), NUMBER("Of", "of", 0));
-    int all = 0, still = 0, slower = 0, gates = 0, calm_gates = 0, of = 0;
+    int all = 0, whole = 0, still = 0, slower = 0, gates = 0, calm_gates = 0, of = 0;
+    int formula = 0, formula_gates = 0;
     for (int i = 0; i < input_length(tasks); i++) {
         JsonRef task = input_element(tasks, i), list = input_member(&task, "gates");
-        JsonRef paced = input_member(&task, "paced");
-        int count = input_length(&list), calm = input_count(&list, "certified_still");
+        JsonRef paced = input_member(&task, "paced"), slow = input_member(&paced, "gates");
+        int count = input_length(&list), certified = input_certified(&list);
+        int calm = input_attacked(&list) ? input_count(&list, "certified_still") : 0;
         if (count == 0) continue;
         all++, of += count, calm_gates += calm, still += calm == count;
-        gates += input_count(&list, "certified");
-        slower += isfinite(input_number(report, &paced, "pace"));
+        gates += certified, whole += certified == count;
+        formula_gates += formula_count(&list), formula += formula_count(&list) == count;
+        slower += input_attacked(&slow) && isfinite(input_number(report, &paced, "pace"));
     }
     const struct {
         const char *name;
         double numbers[4];
-    } rows[] = {{"in gusts", {input_count(tasks, "certified"), all, gates, of}},
+    } rows[] = {{"in gusts", {whole, all, gates, of}},
                 {"in still air", {still, all, calm_gates, of}},
                 {"in gusts, at some pace", {slower, all, NAN, NAN}},
+                {"not certified: the formula alone", {formula, all, formula_gates, of}},
                 {"paper", {paper_tube.certified, paper_tube.tasks, NAN, NAN}}};
     for (int i = 0; i < SHEET_COUNT(rows) && all > 0; i++) {
         sheet_row(&sheet, false, SHEET_BOTH);

@@ -31,8 +31,8 @@ static void table_verified(SheetSink *sink, Report *report, const JsonRef *root)
         NUMBER("Slowest share", "slowest", 2,
                .meaning = "the least share of its speed that a keypoint keeps"),
         NUMBER(NULL, "plans", 0,
-               .meaning = "looked at, with the seeds that follow, until one kept the "
-                          "margin"));
+               .meaning = "looked at, with the seeds that follow, until one was good"),
+        TEXT("Remark", NULL));
     for (int i = 0; i < input_length(&tasks); i++) {
         JsonRef task = input_element(&tasks, i), unchanged = input_same_task(&before, &task);
         JsonRef note = input_same_task(&notes, &task);
@@ -49,6 +49,24 @@ static void table_verified(SheetSink *sink, Report *report, const JsonRef *root)
         sheet_numbers(&sheet, input_number(report, &note, "shift"),
                       input_number(report, &note, "slowest_factor"),
                       input_number(report, &note, "tries"));
+        sheet_text(&sheet, "%s", input_text(&note, "reason"));
+    }
+    sheet_end(&sheet);
+}
+
+// The plans that fail their check, in still air or in gusts, and why.
+static void table_refused(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"refused", "certificates", "Not good", .place = SHEET_TERMINAL};
+    JsonRef notes = input_member(root, "verification");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_VERIFY), NULL)) return;
+    sheet_columns(&sheet, TASK_COLUMN, TEXT("Why", "why", .key = "reason"));
+    for (int i = 0; i < input_length(&notes); i++) {
+        JsonRef note = input_element(&notes, i);
+        if (input_flag(&note, "good")) continue;
+        sheet_task(&sheet, &note, SHEET_BOTH);
+        sheet_members(&sheet, report, &note);
     }
     sheet_end(&sheet);
 }
@@ -72,10 +90,6 @@ static void table_blocked(SheetSink *sink, Report *report, const JsonRef *root)
             sheet_task(&sheet, &note, SHEET_BOTH);
             sheet_members(&sheet, report, &block);
         }
-        if (input_number(report, &note, "rounds") > 0.0) continue;
-        sheet_task(&sheet, &note, SHEET_BOTH);
-        sheet_text(&sheet, "nothing can fly this plan");
-        sheet_numbers(&sheet, NAN, NAN, NAN);
     }
     sheet_end(&sheet);
 }
@@ -90,9 +104,10 @@ static void table_totals(SheetSink *sink, Report *report, const JsonRef *root)
                 {"gates, training", "training.passed", "training.gates"},
                 {"gates, held out", "held_out.passed", "held_out.gates"},
                 {"crashes", "crashes", NULL}};
-    char note[160];
+    char note[200];
     snprintf(note, sizeof note,
-             "A task keeps its margin when %.0f %% of every half-width stay free in still air.",
+             "A task keeps its margin when %.0f %% of every half-width stay free in still air, and "
+             "is good when its flights in gusts pass as well.",
              100.0 * input_number(report, root, "margin"));
     const SheetHead head = {"verified-totals", "certificates", "Totals", note,
                             .place = SHEET_TERMINAL};
@@ -112,6 +127,9 @@ static void table_totals(SheetSink *sink, Report *report, const JsonRef *root)
     sheet_row(&sheet, false, SHEET_BOTH);
     sheet_text(&sheet, "tasks with their margin");
     sheet_numbers(&sheet, NAN, input_count(&notes, "within_margin"), input_length(&notes));
+    sheet_row(&sheet, false, SHEET_BOTH);
+    sheet_text(&sheet, "tasks that are good");
+    sheet_numbers(&sheet, NAN, input_count(&notes, "good"), input_length(&notes));
     sheet_end(&sheet);
 }
 
@@ -154,6 +172,7 @@ void tables_verify(SheetSink *sink, Report *report)
     JsonRef root = input_root(report, INPUT_VERIFY);
     table_verified(sink, report, &root);
     if (!root.node) return;
+    table_refused(sink, report, &root);
     table_blocked(sink, report, &root);
     table_totals(sink, report, &root);
     table_verdicts(sink, report, &root);
