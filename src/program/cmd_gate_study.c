@@ -311,10 +311,13 @@ int cmd_gate_study(int argc, char **argv)
                .rounds = 2,
                .flights = 100};
     const Option options[] = {
-        option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
-        option_text("cells", &s.cells, "DIR",
-                    "folder for the trials' results, ROW-SEED.json; those that are there are not "
-                    "made again (default: that of --out)"),
+        fills(option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
+              "!study.json *"),
+        fills(option_text(
+                  "cells", &s.cells, "DIR",
+                  "folder for the trials' results, ROW-SEED.json; those that are there are not "
+                  "made again (default: that of --out)"),
+              "!study.json *"),
         option_list("method", &s.methods, "ROW",
                     "this row alone, by the name of its file, as zero-shot-ours"),
         option_int("seeds", &s.seeds, "N", 1, GATE_SEEDS_MAX,

@@ -127,7 +127,8 @@ int cmd_report(int argc, char **argv)
         reads(
             option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
                         "of facet gate study --json (default: the results that ship with Facet)")),
-        option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
+        fills(option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
+              "*.svg"),
         STUDY_OPTIONS(report.study),
     };
     const Usage usage = {

@@ -182,10 +182,14 @@ int cmd_reproduce(int argc, char **argv)
     Reproduction r = {
         .common = common_defaults(), .folder = "out/reproduce", .seeds = 1, .plans = 5};
     const Option options[] = {
-        option_text("out", &r.folder, "DIR", "folder for demonstrations, policies and results"),
-        option_text("cells", &r.cells, "DIR",
-                    "folder for the evaluations, METHOD-SEED.json; those that are there are not "
-                    "made again (default: that of --out)"),
+        fills(
+            option_text("out", &r.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!study.json *"),
+        fills(option_text(
+                  "cells", &r.cells, "DIR",
+                  "folder for the evaluations, METHOD-SEED.json; those that are there are not "
+                  "made again (default: that of --out)"),
+              "!study.json *"),
         option_list("method", &r.methods, "NAME",
                     "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
                     "paper-longer, paper-drop or oracle-ours; or recipe-v or recipe-eps"),

@@ -418,7 +418,9 @@ int study_leave_one_out(int argc, char **argv)
                       .plans = 5,
                       .alpha = 0.2};
     const Option options[] = {
-        option_text("out", &s.folder, "DIR", "folder for demonstrations, policies and results"),
+        fills(
+            option_text("out", &s.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!leave-one-out.json *"),
         option_list("composed-loss", &s.weights, "W",
                     "weight of the composed loss, 0 for the paper's; again for another recipe "
                     "(default: 3)"),

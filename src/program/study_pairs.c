@@ -352,10 +352,14 @@ int study_pairs(int argc, char **argv)
                       .updates = 7000,
                       .plans = 5};
     const Option options[] = {
-        option_text("out", &o.folder, "DIR", "folder for demonstrations, policies and results"),
-        option_text("cells", &o.cells, "DIR",
-                    "folder for the evaluations, LOSS-PAIRS-SPLIT.json; those that are there are "
-                    "not made again (default: that of --out)"),
+        fills(
+            option_text("out", &o.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!pairs.json *"),
+        fills(option_text(
+                  "cells", &o.cells, "DIR",
+                  "folder for the evaluations, LOSS-PAIRS-SPLIT.json; those that are there are "
+                  "not made again (default: that of --out)"),
+              "!pairs.json *"),
         option_list("method", &o.methods, "LOSS", "this loss alone: ours or paper"),
         option_int("splits", &o.splits, "N", 1, SPLITS_MAX, "orders of the pairs"),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of every training"),
