@@ -370,6 +370,28 @@ static void frames_become_a_pilot(void **state)
     json_free(document);
 }
 
+// Training never showed red/2/-1, though nobody asked it to hold anything out.
+static void unseen_tasks_are_held_out(void **state)
+{
+    (void)state;
+#define SEEN                                                                                       \
+    "gate eval --policy @/p --train 1 --held-out 1 --quiet --json @/eval.json "                    \
+    "--skip venue=industrial --skip venue=piazza --skip venue=pool --skip color=white "            \
+    "--skip color=blue --skip gate=3 --skip gate=4 --skip gate=5 "
+    done("gate demos --out @/f.h5 --flights 3 --hold-out color=red,gate=2,side=-1 --quiet");
+    done("gate train --data @/f.h5 --out @/p --rounds 0 --updates 1 --batch 1 --draws 1 --blocks 1 "
+         "--channels 8 --quiet");
+    done(SEEN);
+    JsonRef root;
+    Json *document = read_json(&root, "eval.json");
+    successes_of(&root, "train", 3);
+    successes_of(&root, "held_out", 1);
+    json_free(document);
+    refused(SEEN "--hold-out color=red,gate=2", 1,
+            "--hold-out: expected tasks that the policy was not trained on, found "
+            "Field/red/2/+1\n");
+}
+
 // ---- The policy that ships ----------------------------------------------------------------------
 
 static void the_shipped_policy_flies(void **state)
@@ -398,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(policies_that_cannot_fly_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
         cmocka_unit_test_setup_teardown(frames_become_a_pilot, begin, end),
+        cmocka_unit_test_setup_teardown(unseen_tasks_are_held_out, begin, end),
         cmocka_unit_test_setup_teardown(the_shipped_policy_flies, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
