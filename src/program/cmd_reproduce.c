@@ -167,14 +167,13 @@ static FacetStatus choose_methods(Reproduction *r)
 
 static FacetStatus open_folders(FileLock *lock, const Reproduction *r)
 {
-    char settings[STEP_WORD_SIZE + 200];
-    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, courses %s",
-             (unsigned long long)r->common.seed, r->epochs, r->blocks, r->channels,
-             r->common.courses ? r->common.courses : "shipped");
-    TRY(step_folder(lock, r->folder, "demos.h5", settings));
-    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(cells_folder(r)));
-    if (!status.ok) lock_drop(lock);
-    return status;
+    char course[STEP_COURSE_SIZE], settings[300];
+    TRY(ranks_agree(team_ranks(), step_course(course, r->common.courses, ".")));
+    snprintf(settings, sizeof settings,
+             "seed %llu, epochs %d, plans %d, blocks %d, channels %d, course %s",
+             (unsigned long long)r->common.seed, r->epochs, r->plans, r->blocks, r->channels,
+             course);
+    return step_folders(lock, r->folder, r->cells, "demos.h5", settings);
 }
 
 int cmd_reproduce(int argc, char **argv)

@@ -395,14 +395,14 @@ static FacetStatus list_pairs(LeaveOneOut *s)
 
 static FacetStatus open_study(FacetRace **race, FileLock *lock, LeaveOneOut *s)
 {
-    char settings[STEP_WORD_SIZE + 200];
+    char course[STEP_COURSE_SIZE], settings[300];
     TRY(study_open(race, &s->common, &s->study));
     s->race = *race;
     TRY(list_pairs(s));
-    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, courses %s",
-             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels,
-             s->common.courses ? s->common.courses : "shipped");
-    return step_folder(lock, s->folder, "demos.h5", settings);
+    TRY(ranks_agree(team_ranks(), step_course(course, s->common.courses, ".")));
+    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
+             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
+    return step_folders(lock, s->folder, NULL, "demos.h5", settings);
 }
 
 int study_leave_one_out(int argc, char **argv)

@@ -219,6 +219,17 @@ static void check_seeds(const JsonRef *row, int expected)
     assert_near(mean, 0.25, 1e-12);
 }
 
+// Of a study with venues of this hash.
+static void write_settings(const char *venues)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
+             "held-out 0, venues %s\"}",
+             venues);
+    write_text("settings.json", text);
+}
+
 // A study whose cells are all there shows its tables and makes nothing, neither policies nor
 // frames; without one of them it makes what that one needs.
 static void a_study_goes_on_where_it_stopped(void **state)
@@ -231,11 +242,15 @@ static void a_study_goes_on_where_it_stopped(void **state)
         "within-drop5",       "within-ours",    "within-oracle",      "within-oracle-ours",
         "zero-shot-joint",    "zero-shot-null", "zero-shot-drop",     "zero-shot-drop-null",
         "zero-shot-frozen"};
+    char hash[17];
     write_text("zero-shot.h5", "");
     refused("gate study --out @", 1, "zero-shot.h5: expected settings.json beside it");
-    write_text("settings.json",
-               "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
-               "held-out 0, courses shipped\"}");
+    write_settings("0");
+    Run other = facet("gate study --out @");
+    const char *venues = strstr(other.err, "with venues ");
+    assert_non_null(venues);
+    snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
+    write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
@@ -244,6 +259,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
         write_text(name, cell);
     }
     write_text("zero-shot-baseline-2.json", cell);
+    // The cells belong to these settings, in whatever folder the rest is.
+    refused("gate study --out @/other --cells @ --updates 7", 1,
+            "with updates 7, found one with updates 5000");
     Run result = facet("gate study --out @");
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
