@@ -36,8 +36,9 @@ static void add_common(OptionTable *table, const Usage *usage)
     out[(*count)++] = option_flag("quiet", &common->quiet, "show no progress");
     if (usage->no_courses) return;
     out[(*count)++] =
-        reads(option_text("courses", &common->courses, "DIR",
-                          "folder of the courses, instead of those that ship with Facet"));
+        without(reads(option_text("courses", &common->courses, "DIR",
+                                  "folder of the courses, instead of those that ship with Facet")),
+                usage->courses_without);
 }
 
 OptionTable args_table(const Usage *usage)

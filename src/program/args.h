@@ -213,10 +213,11 @@ typedef struct Usage {
     const char *example;     // one line or several
     const Option *options;
     int option_count;
-    CommonOptions *common; // NULL when the command has none of the common options
-    bool no_courses;       // leaves --courses out of them
-    bool no_json;          // and --json
-    const char *json_kept; // ending of a file beside that of --json: ".state"
+    CommonOptions *common;       // NULL when the command has none of the common options
+    bool no_courses;             // leaves --courses out of them
+    bool no_json;                // and --json
+    const char *courses_without; // options that leave --courses nothing to do
+    const char *json_kept;       // ending of a file beside that of --json: ".state"
 
     // Positional arguments. Without `operands` there are none, and one given is refused.
     TextList *operands;

@@ -2,6 +2,7 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "pilot.h"
 #include "places.h"
 #include "race/eval.h"
@@ -153,6 +154,7 @@ int cmd_report(int argc, char **argv)
     FacetRace *race = NULL;
     FacetStatus status = report.setup.no_defaults ? status_ok() : shipped_apart(&usage);
     if (!status.ok) return command_misused(usage.command, status);
+    interrupt_watch();
     if (report.figures) status = file_make_folder(report.figures);
     if (status.ok) status = study_open(&race, &report.common, &report.study);
     if (status.ok) status = make_report(race, &report);

@@ -197,10 +197,41 @@ static void options_are_not_ignored(void **state)
                                      "without which it means nothing\n"},
         {"eval --step-study --steps 5",
          "facet eval: expected --step-study or --steps, found both\n"},
+        {"train --data waves.h5 --out p --epochs 2 --updates 5",
+         "facet train: expected --epochs or --updates, found both\n"},
+        {"fly --verify --confidence 0.9", "facet fly: --confidence: expected --samples beside it, "
+                                          "without which it means nothing\n"},
+        {"fly --verify --least 0.9",
+         "facet fly: --least: expected --samples beside it, without which it means nothing\n"},
+        {"fly --samples 3 --least 0.9",
+         "facet fly: --least: expected --verify beside it, without which it means nothing\n"},
         {"camera --at 1,2,3 --rise 1", "facet camera: expected --at or --rise, found both\n"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_fails(lines[i][0], 2, lines[i][1]);
+    static const char *const of_a_course[] = {
+        "task nonsense/zzz",
+        "courses nowhere",
+        "steps 3",
+        "seeds 2",
+        "sweep",
+        "samples 9",
+        "gusts 1",
+        "raw",
+        "slowest 0.5",
+        "quad waves.h5",
+        "preset race",
+        "budget",
+        "leave-one-out policy",
+    };
+    for (size_t i = 0; i < sizeof of_a_course / sizeof *of_a_course; i++) {
+        char line[200], message[200];
+        const char *option = of_a_course[i];
+        snprintf(line, sizeof line, "certify --policy policy --data waves.h5 --%s", option);
+        snprintf(message, sizeof message, "facet certify: expected --data or --%.*s, found both\n",
+                 (int)strcspn(option, " "), option);
+        assert_fails(line, 2, message);
+    }
     assert_fails("fly --expert --quiet --courses " COURSE " --task bend/large --task bend/large", 1,
                  "facet fly: task bend/large: expected once, found again\n");
     Run refused = run("gate demos --json x");
