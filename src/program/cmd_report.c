@@ -27,6 +27,12 @@ static void modes_of(FacetPolicyMode *first, FacetPolicyMode *last, const FacetP
     *last = method == FACET_POLICY_FACTORED ? FACET_POLICY_JOINT : *first;
 }
 
+// Between parts of the work that do not ask.
+static FacetStatus go_on(void)
+{
+    return interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted") : status_ok();
+}
+
 // Adds the shipped policies, composed and joint, as far as no file had their plans. The default
 // one is always sampled composed, for the way of its plans from noise.
 static FacetStatus add_shipped(Report *report, const ReportOptions *options)
@@ -45,7 +51,8 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
         for (modes_of(&mode, &last, set.policies[i]); mode <= last && status.ok; mode++) {
             bool denoising = set.policies[i] == chosen && mode == FACET_POLICY_COMPOSED;
             int method = report_policy_method(set.policies[i], mode);
-            if (denoising || !report_has_method(report, method))
+            status = go_on();
+            if (status.ok && (denoising || !report_has_method(report, method)))
                 status = report_add_policy(report, set.policies[i], mode, denoising);
         }
         if (status.ok) status = progress_add(&plans, 1, NULL);
@@ -69,7 +76,9 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
     Report *report;
     TRY(report_open(&report, race, &options->setup));
     FacetStatus status = report_fly_files(report);
+    if (status.ok) status = go_on();
     if (status.ok) status = add_shipped(report, options);
+    if (status.ok) status = go_on();
     if (status.ok) {
         Json *document = report_document(report);
         status = write_all(document, options);
