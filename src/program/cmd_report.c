@@ -157,6 +157,7 @@ int cmd_report(int argc, char **argv)
     command_text(command, sizeof command, argc, argv);
     report.setup.command = command;
     report.setup.seed = report.common.seed;
+    report.setup.progress = interrupt_progress();
     report.setup.no_defaults = study_is_own(&report.common, &report.study);
     report.data = report.common.json;
 
