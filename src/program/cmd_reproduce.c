@@ -207,8 +207,7 @@ int cmd_reproduce(int argc, char **argv)
                        "the evaluations that are there. Started again, it goes on where it "
                        "stopped.",
         .example = "facet reproduce --out out/reproduce\n"
-                   "facet reproduce --controls --seeds 3 --cells results/race "
-                   "--json results/race-study.json\n"
+                   "facet reproduce --controls --seeds 3 --cells results/race\n"
                    "facet reproduce --seeds 3 --method told --cells results/race",
         .options = options,
         .option_count = sizeof options / sizeof *options,
