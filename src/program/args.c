@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMON_COUNT = 5, NAME_MAX_LENGTH = 40, HELP_WIDTH = 80 };
+enum { COMMON_COUNT = 5, HELP_WIDTH = 80 };
 
 CommonOptions common_defaults(void) { return (CommonOptions){.seed = 1}; }
 
@@ -36,8 +36,9 @@ static void add_common(OptionTable *table, const Usage *usage)
     out[(*count)++] = option_flag("quiet", &common->quiet, "show no progress");
     if (usage->no_courses) return;
     out[(*count)++] =
-        reads(option_text("courses", &common->courses, "DIR",
-                          "folder of the courses, instead of those that ship with Facet"));
+        without(reads(option_text("courses", &common->courses, "DIR",
+                                  "folder of the courses, instead of those that ship with Facet")),
+                usage->courses_without);
 }
 
 OptionTable args_table(const Usage *usage)
@@ -55,7 +56,7 @@ OptionTable args_table(const Usage *usage)
 
 static FacetStatus unknown_option(const OptionTable *table, const char *argument)
 {
-    char names[OPTIONS_MAX][NAME_MAX_LENGTH], given[NAME_MAX_LENGTH], text[400];
+    char names[OPTIONS_MAX][OPTION_NAME_MAX], given[OPTION_NAME_MAX], text[400];
     const char *words[OPTIONS_MAX];
     for (int i = 0; i < table->count; i++) {
         snprintf(names[i], sizeof names[i], "--%s", table->options[i].name);
@@ -80,6 +81,17 @@ bool args_given(const OptionTable *table, const char *name)
 {
     const Option *option = find_option(table, name, strlen(name));
     return option && table->given[option - table->options];
+}
+
+bool args_find(char name[OPTION_NAME_MAX], const OptionTable *table, const char *names, bool given)
+{
+    for (names = names ? names : ""; *names; names += strspn(names, " ")) {
+        int length = (int)strcspn(names, " ");
+        snprintf(name, OPTION_NAME_MAX, "%.*s", length, names);
+        if (args_given(table, name) == given) return true;
+        names += length;
+    }
+    return false;
 }
 
 // A number stands alone in its text: no space before it, nothing after it.
@@ -206,16 +218,17 @@ static FacetStatus read_option(bool *help, OptionTable *table, int argc, char **
 // An option that another one makes meaningless is a mistake, not a word to pass over.
 static FacetStatus check_company(const OptionTable *table)
 {
+    char other[OPTION_NAME_MAX];
     for (int i = 0; i < table->count; i++) {
         const Option *option = &table->options[i];
         if (!table->given[i]) continue;
-        if (option->with && !args_given(table, option->with))
+        if (args_find(other, table, option->with, false))
             return status_fail(FACET_BAD_ARGUMENT,
                                "--%s: expected --%s beside it, without which it means nothing",
-                               option->name, option->with);
-        if (option->without && args_given(table, option->without))
-            return status_fail(FACET_BAD_ARGUMENT, "expected --%s or --%s, found both",
-                               option->without, option->name);
+                               option->name, other);
+        if (args_find(other, table, option->without, true))
+            return status_fail(FACET_BAD_ARGUMENT, "expected --%s or --%s, found both", other,
+                               option->name);
     }
     return status_ok();
 }

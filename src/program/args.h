@@ -57,6 +57,7 @@ typedef enum OptionPlace {
     PLACE_READ,  // a file, or a folder of them
     PLACE_WRITE, // a file, a device or a pipe
     PLACE_KEEP,  // a file alone: what is written to it is read again
+    PLACE_FILL,  // a folder that files are written into
 } OptionPlace;
 
 typedef struct Option {
@@ -74,9 +75,11 @@ typedef struct Option {
     } value;         // where it goes; holds the default before parsing
     double min, max; // of int and double
 
-    const char *with, *without; // another option that it needs beside it, or must not have
+    // Other options that it needs beside it, or must not have: names with spaces between.
+    const char *with, *without;
     OptionPlace place;
     const char *beside; // endings of other files that are written beside it: ".csv .ckpt"
+    const char *inside; // patterns of the files of a PLACE_FILL, see `fills`
     bool new_folder;    // the folder of an output is made when it is not there
 } Option;
 
@@ -145,15 +148,15 @@ static inline Option option_uint64(const char *name, uint64_t *value, const char
 }
 
 // What else a row may say, around any of the above.
-static inline Option with(Option option, const char *other)
+static inline Option with(Option option, const char *others)
 {
-    option.with = other;
+    option.with = others;
     return option;
 }
 
-static inline Option without(Option option, const char *other)
+static inline Option without(Option option, const char *others)
 {
-    option.without = other;
+    option.without = others;
     return option;
 }
 
@@ -173,6 +176,15 @@ static inline Option keeps(Option option, const char *beside)
 {
     option.place = PLACE_KEEP;
     option.beside = beside;
+    return option;
+}
+
+// A folder of the command's own. `inside` has patterns of the names that it writes there, the first
+// that fits decides, and one behind a ! is left to the other options: "!study.json *".
+static inline Option fills(Option option, const char *inside)
+{
+    option.place = PLACE_FILL;
+    option.inside = inside;
     return option;
 }
 
@@ -201,10 +213,11 @@ typedef struct Usage {
     const char *example;     // one line or several
     const Option *options;
     int option_count;
-    CommonOptions *common; // NULL when the command has none of the common options
-    bool no_courses;       // leaves --courses out of them
-    bool no_json;          // and --json
-    const char *json_kept; // ending of a file beside that of --json: ".state"
+    CommonOptions *common;       // NULL when the command has none of the common options
+    bool no_courses;             // leaves --courses out of them
+    bool no_json;                // and --json
+    const char *courses_without; // options that leave --courses nothing to do
+    const char *json_kept;       // ending of a file beside that of --json: ".state"
 
     // Positional arguments. Without `operands` there are none, and one given is refused.
     TextList *operands;
@@ -214,7 +227,7 @@ typedef struct Usage {
 } Usage;
 
 // Every option of a command: its own, the common ones, and --help.
-enum { OPTIONS_MAX = 48 };
+enum { OPTIONS_MAX = 48, OPTION_NAME_MAX = 40 };
 
 typedef struct OptionTable {
     Option options[OPTIONS_MAX];
@@ -233,6 +246,10 @@ FacetStatus args_read(OptionTable *table, bool *help, const Usage *usage, int ar
 // The table before anything is read, and whether an option is on the command line.
 OptionTable args_table(const Usage *usage);
 bool args_given(const OptionTable *table, const char *name);
+
+// The first of several names, with spaces between, that is on the command line or that is not;
+// false without any.
+bool args_find(char name[OPTION_NAME_MAX], const OptionTable *table, const char *names, bool given);
 
 // What --help prints.
 void args_help(const Usage *usage);

@@ -2,7 +2,6 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
-#include "hold_out.h"
 #include "interrupt.h"
 #include "json_eval.h"
 #include "paper/paper.h"
@@ -25,7 +24,7 @@ typedef struct EvalOptions {
     int steps, seeds;
     double temperature; // 0 for each policy's own
     bool no_sweep, no_plans;
-    TextList hold_out;          // counted as held out instead of what a policy left out
+    TextList hold_out;          // tasks that an oracle is counted on as held out
     bool step_study;            // in place of the paper's tables
     char command[COMMAND_TEXT]; // for the record
 } EvalOptions;
@@ -130,44 +129,67 @@ static FacetStatus fly_sweep(Evaluation *evaluation, const FacetRace *race, cons
     return status;
 }
 
+// The tasks that --hold-out names, one by one or all that the course lists.
+static FacetStatus list_asked(FacetCourseTask **tasks, int *count, const FacetCourse *course,
+                              const TextList *asked)
+{
+    *count = 0;
+    *tasks = calloc((size_t)(asked->count * (course->held_out_count + 1)) + 1, sizeof **tasks);
+    if (!*tasks) return status_fail(FACET_NO_MEMORY, "out of memory for the tasks held out");
+    for (int i = 0; i < asked->count; i++) {
+        bool all = strcmp(asked->items[i], "course") == 0;
+        if (all && course->held_out_count == 0)
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "--hold-out course: expected tasks that the course holds out, found "
+                               "none");
+        for (int k = 0; all && k < course->held_out_count; k++)
+            (*tasks)[(*count)++] = course->held_out[k];
+        if (!all) TRY(facet_course_find_task(&(*tasks)[(*count)++], course, asked->items[i]));
+    }
+    return status_ok();
+}
+
+// A task that a policy was trained on is not held out of it. The oracle alone is counted otherwise.
+static FacetStatus check_asked(const FacetRace *race, const PolicySet *set,
+                               const FacetCourseTask *tasks, int count)
+{
+    const FacetCourse *course = race->course;
+    for (int i = 0; i < ROW_COUNT; i++) {
+        const FacetPolicy *policy = policies_find(set, rows[i].method);
+        if (!policy || strcmp(rows[i].method, "oracle") == 0) continue;
+        for (int t = 0; t < count; t++)
+            if (!facet_policy_holds_out(policy, race, tasks[t]))
+                return status_fail(FACET_BAD_ARGUMENT,
+                                   "--hold-out: expected tasks that only an oracle was trained on, "
+                                   "found %s/%s, which the policy %s was trained on",
+                                   course->tracks[tasks[t].track].name,
+                                   course->openings[tasks[t].opening].name, rows[i].method);
+    }
+    return status_ok();
+}
+
+static bool is_listed(FacetCourseTask task, const FacetCourseTask *tasks, int count)
+{
+    for (int t = 0; t < count; t++)
+        if (tasks[t].track == task.track && tasks[t].opening == task.opening) return true;
+    return false;
+}
+
 // The oracle was trained on all tasks, to show what that gives on those that the others held out:
-// beside them it is counted on theirs.
-static void count_oracle(Evaluation *evaluation)
+// it is counted on those asked for, and without any on those of the policies beside it.
+static void count_oracle(Evaluation *evaluation, const FacetCourseTask *asked, int count)
 {
     for (int i = 0; i < evaluation->row_count; i++) {
         EvalRun *oracle = &evaluation->rows[i].run;
         if (strcmp(evaluation->rows[i].key, "oracle") != 0) continue;
-        for (int k = 0; k < evaluation->row_count; k++)
-            for (int r = 0; r < oracle->seeds * oracle->tasks; r++)
-                oracle->results[r].held_out |=
+        for (int r = 0; r < oracle->seeds * oracle->tasks; r++) {
+            FacetRaceResult *result = &oracle->results[r];
+            if (count > 0) result->held_out = is_listed(result->task, asked, count);
+            for (int k = 0; count == 0 && k < evaluation->row_count; k++)
+                result->held_out |=
                     eval_result(&evaluation->rows[k].run, 0, r % oracle->tasks)->held_out;
-    }
-}
-
-// Counts these tasks as held out, and no other, whatever the policies were trained on.
-static FacetStatus count_asked(Evaluation *evaluation, const FacetRace *race,
-                               const EvalOptions *options)
-{
-    HoldOut asked;
-    if (options->hold_out.count == 0) return status_ok();
-    TRY(hold_out_expand(&asked, &options->hold_out, options->common.courses));
-    FacetStatus status = status_ok();
-    for (int i = 0; i < evaluation->row_count; i++) {
-        EvalRun *run = &evaluation->rows[i].run;
-        for (int r = 0; r < run->seeds * run->tasks; r++) run->results[r].held_out = false;
-    }
-    for (int h = 0; status.ok && h < asked.count; h++) {
-        FacetCourseTask task;
-        status = facet_course_find_task(&task, race->course, asked.tasks[h]);
-        for (int i = 0; status.ok && i < evaluation->row_count; i++) {
-            EvalRun *run = &evaluation->rows[i].run;
-            for (int r = 0; r < run->seeds * run->tasks; r++)
-                run->results[r].held_out |= run->results[r].task.track == task.track &&
-                                            run->results[r].task.opening == task.opening;
         }
     }
-    hold_out_free(&asked);
-    return status;
 }
 
 static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const EvalOptions *options)
@@ -176,10 +198,13 @@ static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const E
     if (!evaluation) return status_fail(FACET_NO_MEMORY, "out of memory for the evaluation");
     evaluation->steps = options->steps;
     evaluation->no_plans = options->no_plans;
-    FacetStatus status = fly_rows(evaluation, race, set, options);
+    FacetCourseTask *asked = NULL;
+    int asked_count = 0;
+    FacetStatus status = list_asked(&asked, &asked_count, race->course, &options->hold_out);
+    if (status.ok) status = check_asked(race, set, asked, asked_count);
+    if (status.ok) status = fly_rows(evaluation, race, set, options);
     if (status.ok) status = fly_sweep(evaluation, race, set, options);
-    if (status.ok) count_oracle(evaluation);
-    if (status.ok) status = count_asked(evaluation, race, options);
+    if (status.ok) count_oracle(evaluation, asked, asked_count);
     if (status.ok) {
         Json *document = json_from_evaluation(race, evaluation);
         json_set_origin(document, options->command, options->common.seed);
@@ -190,6 +215,7 @@ static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const E
     }
     for (int i = 0; i < evaluation->row_count; i++) eval_run_free(&evaluation->rows[i].run);
     free(evaluation);
+    free(asked);
     return status;
 }
 
@@ -219,8 +245,8 @@ int cmd_eval(int argc, char **argv)
         without(option_flag("no-plans", &eval.no_plans, "leave the plans out of the JSON file"),
                 "step-study"),
         without(option_list("hold-out", &eval.hold_out, "TASK",
-                            "count these tasks as held out instead of each policy's own, as "
-                            "race1/wide; or course for all that the course lists"),
+                            "count these tasks as held out for an oracle, which is trained on all, "
+                            "as race1/wide; or course for all that the course lists"),
                 "step-study"),
         option_flag("step-study", &eval.step_study,
                     "in place of the tables: 1 to 50 steps, both losses, samplers and modes"),

@@ -206,10 +206,10 @@ int cmd_fly(int argc, char **argv)
                    "--verify, of the verified plan in gusts from spread starts, for a verdict"),
         with(option_double("confidence", &fly_options.verdict.confidence, "C", 0.5, 0.999999,
                            "of --verify --samples: of the bounds of all tasks at once"),
-             "verify"),
+             "verify samples"),
         with(option_double("least", &fly_options.verdict.least, "P", 0.01, 0.999999,
                            "of --verify --samples: probability of all gates that a go needs"),
-             "verify"),
+             "verify samples"),
         option_double("gusts", &fly_options.gusts, "M/S", 0.0, 20.0,
                       "standard deviation of the wind on each axis"),
         option_flag("verify", &fly_options.verify,
@@ -266,6 +266,7 @@ int cmd_fly(int argc, char **argv)
     command_text(fly_options.command, sizeof fly_options.command, argc, argv);
 
     FacetRace *race = NULL;
+    interrupt_watch();
     status = check_names(&fly_options.tasks, fly_options.common.courses);
     if (status.ok) status = study_open(&race, &fly_options.common, &fly_options.study);
     if (status.ok) status = fly(race, &fly_options);

@@ -19,7 +19,34 @@ typedef struct EvalCommand {
     char command[COMMAND_TEXT];
 } EvalCommand;
 
-// Held out are the tasks of the patterns, or those that the policy says.
+// Held out is what training did not show. The oracle was shown everything, to compare with others:
+// it is counted by the patterns, which no other policy may have been trained on.
+static FacetStatus check_listed(const FacetFactorSplit *listed, const FacetGateWorld *world,
+                                const FacetPolicy *policy)
+{
+    char name[FACET_FACTOR_TASK_TEXT];
+    if (policy_method(policy) == FACET_POLICY_ORACLE) return status_ok();
+    for (int64_t i = 0; i < factor_task_count(world->space); i++) {
+        FacetFactorTask task = factor_task_at(world->space, i);
+        if (!facet_factor_split_contains(listed, task) ||
+            !facet_factor_split_contains(facet_policy_training(policy), task))
+            continue;
+        facet_factor_task_format(name, world->space, task, FACET_FACTOR_STYLE_VALUES);
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--hold-out: expected tasks that the policy was not trained on, found "
+                           "%s",
+                           name);
+    }
+    return status_ok();
+}
+
+static bool is_held_out(const FacetFactorSplit *listed, const FacetPolicy *policy,
+                        FacetFactorTask task, const EvalCommand *o)
+{
+    return o->hold_out.count ? facet_factor_split_contains(listed, task)
+                             : !facet_factor_split_contains(facet_policy_training(policy), task);
+}
+
 static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
                           const FacetPolicy *policy, const EvalCommand *o)
 {
@@ -27,7 +54,7 @@ static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
     int tasks = (int)factor_task_count(world->space);
     FacetStatus status = gate_tasks_matching(&listed, world, &o->hold_out);
     if (status.ok) status = gate_tasks_matching(&skipped, world, &o->skip);
-    const FacetFactorSplit *held_out = o->hold_out.count ? listed : facet_policy_held_out(policy);
+    if (status.ok && o->hold_out.count) status = check_listed(listed, world, policy);
     if (status.ok) status = gate_trials_create(trials, tasks * (o->train + o->held_out));
     // Held-out tasks come first: their spawns do not depend on how many others are flown.
     for (int i = 0; status.ok && i < 2 * tasks; i++) {
@@ -35,7 +62,7 @@ static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
         bool left_out = i < tasks;
         int count = left_out ? o->held_out : o->train;
         if (facet_factor_split_contains(skipped, task)) continue;
-        if (facet_factor_split_contains(held_out, task) != left_out) continue;
+        if (is_held_out(listed, policy, task, o) != left_out) continue;
         for (int k = 0; k < count; k++) gate_trials_add(trials, task, left_out);
     }
     factor_split_destroy(listed);

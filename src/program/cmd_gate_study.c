@@ -289,16 +289,14 @@ static FacetStatus choose_rows(Study *s)
 
 static FacetStatus open_folders(FileLock *lock, const Study *s)
 {
-    char settings[STEP_WORD_SIZE + 200];
+    char venues[STEP_COURSE_SIZE], settings[300];
+    TRY(ranks_agree(team_ranks(), step_course(venues, s->common.courses, "venues")));
     snprintf(settings, sizeof settings,
              "seed %llu, demos %d, updates %d, rounds %d, flights %d, train %d, held-out %d, "
-             "courses %s",
+             "venues %s",
              (unsigned long long)s->common.seed, s->demos, s->updates, s->rounds, s->flights,
-             s->train, s->held_out, s->common.courses ? s->common.courses : "shipped");
-    TRY(step_folder(lock, s->folder, gate_demo_files[ZERO_SHOT], settings));
-    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(cells_folder(s)));
-    if (!status.ok) lock_drop(lock);
-    return status;
+             s->train, s->held_out, venues);
+    return step_folders(lock, s->folder, s->cells, gate_demo_files[ZERO_SHOT], settings);
 }
 
 int cmd_gate_study(int argc, char **argv)
@@ -311,10 +309,13 @@ int cmd_gate_study(int argc, char **argv)
                .rounds = 2,
                .flights = 100};
     const Option options[] = {
-        option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
-        option_text("cells", &s.cells, "DIR",
-                    "folder for the trials' results, ROW-SEED.json; those that are there are not "
-                    "made again (default: that of --out)"),
+        fills(option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
+              "!study.json *"),
+        fills(option_text(
+                  "cells", &s.cells, "DIR",
+                  "folder for the trials' results, ROW-SEED.json; those that are there are not "
+                  "made again (default: that of --out)"),
+              "!study.json *"),
         option_list("method", &s.methods, "ROW",
                     "this row alone, by the name of its file, as zero-shot-ours"),
         option_int("seeds", &s.seeds, "N", 1, GATE_SEEDS_MAX,

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "team.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,12 @@ int cmd_gate_demos(int argc, char **argv)
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }
 
+// What is written beside the policy.
+#define FILES_BESIDE                                                                               \
+    ".csv .ckpt .round1.h5 .round2.h5 .round3.h5 .round4.h5 .round5.h5 .round6.h5 .round7.h5 "     \
+    ".round8.h5"
+static_assert(FACET_GATE_ROUNDS_MAX == 8, "the files of every round are named");
+
 // ---- Training ---------------------------------------------------------------------------------
 
 typedef struct TrainCommand {
@@ -189,7 +196,7 @@ int cmd_gate_train(int argc, char **argv)
     FacetTrainOptions *train_options = &o.training.train;
     const Option options[] = {
         reads(option_text("data", &o.data, "FILE", "frames of facet gate demos")),
-        keeps(option_text("out", &o.out, "POLICY", "safetensors file to write"), ".csv .ckpt"),
+        keeps(option_text("out", &o.out, "POLICY", "safetensors file to write"), FILES_BESIDE),
         option_list("hold-out", &o.hold_out, "TASK",
                     "leave these tasks out, as venue=pool or color=red,gate=1,side=+1"),
         option_text("method", &o.method, "NAME", "factored, baseline or oracle"),

@@ -259,6 +259,7 @@ int cmd_race(int argc, char **argv)
     FacetStatus status =
         race_options.policy[0] ? places_apart(&usage, race_options.policy) : status_ok();
     if (!status.ok) return command_misused(usage.command, status);
+    interrupt_watch();
     status = study_open(&race, &race_options.common, &race_options.study);
     if (status.ok) status = fly_all(race, &race_options);
     study_close(race);

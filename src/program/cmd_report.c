@@ -2,6 +2,7 @@
 #include "bar.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "pilot.h"
 #include "places.h"
 #include "race/eval.h"
@@ -27,6 +28,12 @@ static void modes_of(FacetPolicyMode *first, FacetPolicyMode *last, const FacetP
     *last = method == FACET_POLICY_FACTORED ? FACET_POLICY_JOINT : *first;
 }
 
+// Between parts of the work that do not ask.
+static FacetStatus go_on(void)
+{
+    return interrupt_requested() ? status_fail(FACET_INTERRUPTED, "interrupted") : status_ok();
+}
+
 // Adds the shipped policies, composed and joint, as far as no file had their plans. The default
 // one is always sampled composed, for the way of its plans from noise.
 static FacetStatus add_shipped(Report *report, const ReportOptions *options)
@@ -45,7 +52,8 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
         for (modes_of(&mode, &last, set.policies[i]); mode <= last && status.ok; mode++) {
             bool denoising = set.policies[i] == chosen && mode == FACET_POLICY_COMPOSED;
             int method = report_policy_method(set.policies[i], mode);
-            if (denoising || !report_has_method(report, method))
+            status = go_on();
+            if (status.ok && (denoising || !report_has_method(report, method)))
                 status = report_add_policy(report, set.policies[i], mode, denoising);
         }
         if (status.ok) status = progress_add(&plans, 1, NULL);
@@ -69,7 +77,9 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
     Report *report;
     TRY(report_open(&report, race, &options->setup));
     FacetStatus status = report_fly_files(report);
+    if (status.ok) status = go_on();
     if (status.ok) status = add_shipped(report, options);
+    if (status.ok) status = go_on();
     if (status.ok) {
         Json *document = report_document(report);
         status = write_all(document, options);
@@ -130,7 +140,8 @@ int cmd_report(int argc, char **argv)
                         "of facet gate study --json (default: the results that ship with Facet)")),
         reads(option_list("training", &report.training, "FILE",
                           "POLICY.csv of facet train; more than one may be named")),
-        option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
+        fills(option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),
+              "*.svg"),
         STUDY_OPTIONS(report.study),
     };
     const Usage usage = {
@@ -151,12 +162,14 @@ int cmd_report(int argc, char **argv)
     report.setup.training = report.training.items;
     report.setup.training_count = report.training.count;
     report.setup.seed = report.common.seed;
+    report.setup.progress = interrupt_progress();
     report.setup.no_defaults = study_is_own(&report.common, &report.study);
     report.data = report.common.json;
 
     FacetRace *race = NULL;
     FacetStatus status = report.setup.no_defaults ? status_ok() : shipped_apart(&usage);
     if (!status.ok) return command_misused(usage.command, status);
+    interrupt_watch();
     if (report.figures) status = file_make_folder(report.figures);
     if (status.ok) status = study_open(&race, &report.common, &report.study);
     if (status.ok) status = make_report(race, &report);

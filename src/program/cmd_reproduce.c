@@ -167,14 +167,13 @@ static FacetStatus choose_methods(Reproduction *r)
 
 static FacetStatus open_folders(FileLock *lock, const Reproduction *r)
 {
-    char settings[STEP_WORD_SIZE + 200];
-    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, courses %s",
-             (unsigned long long)r->common.seed, r->epochs, r->blocks, r->channels,
-             r->common.courses ? r->common.courses : "shipped");
-    TRY(step_folder(lock, r->folder, "demos.h5", settings));
-    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(cells_folder(r)));
-    if (!status.ok) lock_drop(lock);
-    return status;
+    char course[STEP_COURSE_SIZE], settings[300];
+    TRY(ranks_agree(team_ranks(), step_course(course, r->common.courses, ".")));
+    snprintf(settings, sizeof settings,
+             "seed %llu, epochs %d, plans %d, blocks %d, channels %d, course %s",
+             (unsigned long long)r->common.seed, r->epochs, r->plans, r->blocks, r->channels,
+             course);
+    return step_folders(lock, r->folder, r->cells, "demos.h5", settings);
 }
 
 int cmd_reproduce(int argc, char **argv)
@@ -182,10 +181,14 @@ int cmd_reproduce(int argc, char **argv)
     Reproduction r = {
         .common = common_defaults(), .folder = "out/reproduce", .seeds = 1, .plans = 5};
     const Option options[] = {
-        option_text("out", &r.folder, "DIR", "folder for demonstrations, policies and results"),
-        option_text("cells", &r.cells, "DIR",
-                    "folder for the evaluations, METHOD-SEED.json; those that are there are not "
-                    "made again (default: that of --out)"),
+        fills(
+            option_text("out", &r.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!study.json *"),
+        fills(option_text(
+                  "cells", &r.cells, "DIR",
+                  "folder for the evaluations, METHOD-SEED.json; those that are there are not "
+                  "made again (default: that of --out)"),
+              "!study.json *"),
         option_list("method", &r.methods, "NAME",
                     "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
                     "paper-longer, paper-drop or oracle-ours; or recipe-v or recipe-eps"),
@@ -204,7 +207,7 @@ int cmd_reproduce(int argc, char **argv)
                        "the evaluations that are there. Started again, it goes on where it "
                        "stopped.",
         .example = "facet reproduce --out out/reproduce\n"
-                   "facet reproduce --controls --seeds 3 --json study.json\n"
+                   "facet reproduce --controls --seeds 3 --cells results/race\n"
                    "facet reproduce --seeds 3 --method told --cells results/race",
         .options = options,
         .option_count = sizeof options / sizeof *options,

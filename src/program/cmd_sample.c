@@ -2,6 +2,7 @@
 #include "args.h"
 #include "base/json.h"
 #include "commands.h"
+#include "interrupt.h"
 #include "policy/policy.h"
 #include "report/table.h"
 
@@ -156,6 +157,7 @@ int cmd_sample(int argc, char **argv)
     FacetStatus status = facet_policy_mode_parse(&how.mode, sampling.mode);
     if (status.ok) status = facet_policy_sampler_parse(&how.sampler, sampling.sampler);
     if (!status.ok) return command_misused(usage.command, status);
+    interrupt_watch();
     status = sample(&sampling, &how);
     return status.ok ? EXIT_DONE : command_failed(usage.command, status);
 }

@@ -1,5 +1,6 @@
 // facet speeds: the highest feasible speed of every task.
 #include "commands.h"
+#include "interrupt.h"
 #include "report/tables.h"
 #include "show_race.h"
 
@@ -22,6 +23,7 @@ int cmd_speeds(int argc, char **argv)
     if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
 
     FacetRace *race;
+    interrupt_watch();
     FacetStatus status = study_open(&race, &common, &study);
     if (!status.ok) return command_failed(usage.command, status);
     print_speeds(stdout, race);

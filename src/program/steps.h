@@ -37,8 +37,16 @@ int step_ended(const char *command, int code);
 // A folder belongs to one study with one set of settings, "seed 7, epochs 5", which it keeps in
 // settings.json: what was made under others is not taken for this one's. `first` is the first file
 // that the study makes. The first rank keeps others away until the lock is dropped.
-FacetStatus step_folder(FileLock *lock, const char *folder, const char *first,
-                        const char *settings);
+//
+// So does a folder of cells, NAME-SEED.json, NULL for the same one. Several studies with the same
+// settings, each with a folder of its own, may fill it at a time.
+FacetStatus step_folders(FileLock *lock, const char *folder, const char *cells, const char *first,
+                         const char *settings);
+
+// What a course is told by in settings, whatever its place: a hash of the files in its folder (part
+// ".") or in one within it ("venues").
+enum { STEP_COURSE_SIZE = 17 };
+FacetStatus step_course(char out[STEP_COURSE_SIZE], const char *courses, const char *part);
 
 double step_clock(void); // s, of a clock that only goes forward
 

@@ -395,14 +395,14 @@ static FacetStatus list_pairs(LeaveOneOut *s)
 
 static FacetStatus open_study(FacetRace **race, FileLock *lock, LeaveOneOut *s)
 {
-    char settings[STEP_WORD_SIZE + 200];
+    char course[STEP_COURSE_SIZE], settings[300];
     TRY(study_open(race, &s->common, &s->study));
     s->race = *race;
     TRY(list_pairs(s));
-    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, courses %s",
-             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels,
-             s->common.courses ? s->common.courses : "shipped");
-    return step_folder(lock, s->folder, "demos.h5", settings);
+    TRY(ranks_agree(team_ranks(), step_course(course, s->common.courses, ".")));
+    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
+             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
+    return step_folders(lock, s->folder, NULL, "demos.h5", settings);
 }
 
 int study_leave_one_out(int argc, char **argv)
@@ -418,7 +418,9 @@ int study_leave_one_out(int argc, char **argv)
                       .plans = 5,
                       .alpha = 0.2};
     const Option options[] = {
-        option_text("out", &s.folder, "DIR", "folder for demonstrations, policies and results"),
+        fills(
+            option_text("out", &s.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!leave-one-out.json *"),
         option_list("composed-loss", &s.weights, "W",
                     "weight of the composed loss, 0 for the paper's; again for another recipe "
                     "(default: 3)"),

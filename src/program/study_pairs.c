@@ -305,15 +305,13 @@ static FacetStatus choose_numbers(PairsCommand *o)
 
 static FacetStatus open_folders(FileLock *lock, const PairsCommand *o)
 {
-    char settings[STEP_WORD_SIZE + 200];
+    char course[STEP_COURSE_SIZE], settings[300];
+    TRY(ranks_agree(team_ranks(), step_course(course, o->common.courses, ".")));
     snprintf(settings, sizeof settings,
-             "seed %llu, least %d, updates %d, blocks %d, channels %d, courses %s",
-             (unsigned long long)o->common.seed, o->numbers[0], o->updates, o->blocks, o->channels,
-             o->common.courses ? o->common.courses : "shipped");
-    TRY(step_folder(lock, o->folder, "demos.h5", settings));
-    FacetStatus status = ranks_agree(team_ranks(), file_make_folder(cells_folder(o)));
-    if (!status.ok) lock_drop(lock);
-    return status;
+             "seed %llu, least %d, updates %d, plans %d, blocks %d, channels %d, course %s",
+             (unsigned long long)o->common.seed, o->numbers[0], o->updates, o->plans, o->blocks,
+             o->channels, course);
+    return step_folders(lock, o->folder, o->cells, "demos.h5", settings);
 }
 
 static FacetStatus choose_methods(PairsCommand *o)
@@ -352,10 +350,14 @@ int study_pairs(int argc, char **argv)
                       .updates = 7000,
                       .plans = 5};
     const Option options[] = {
-        option_text("out", &o.folder, "DIR", "folder for demonstrations, policies and results"),
-        option_text("cells", &o.cells, "DIR",
-                    "folder for the evaluations, LOSS-PAIRS-SPLIT.json; those that are there are "
-                    "not made again (default: that of --out)"),
+        fills(
+            option_text("out", &o.folder, "DIR", "folder for demonstrations, policies and results"),
+            "!pairs.json *"),
+        fills(option_text(
+                  "cells", &o.cells, "DIR",
+                  "folder for the evaluations, LOSS-PAIRS-SPLIT.json; those that are there are "
+                  "not made again (default: that of --out)"),
+              "!pairs.json *"),
         option_list("method", &o.methods, "LOSS", "this loss alone: ours or paper"),
         option_int("splits", &o.splits, "N", 1, SPLITS_MAX, "orders of the pairs"),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of every training"),

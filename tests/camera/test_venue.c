@@ -186,6 +186,33 @@ static void wrong_venue_files(void **unused)
         refuse(FAR_GATE, cases[i].text, cases[i].words);
 }
 
+// A use of a thing looks through their names: many of both took minutes.
+static void things_are_few(void **unused)
+{
+    (void)unused;
+    enum { SIZE = 40000 };
+    char *scene = malloc(SIZE);
+    assert_non_null(scene);
+    for (int count = 1000; count <= 1001; count++) {
+        int used = snprintf(scene, SIZE, "%s",
+                            "{\"description\": \"x\", " SKY ", " LIGHT ", \"materials\": {" GREY
+                            "}, \"poles\": \"grey\", \"things\": {");
+        for (int i = 0; i < count; i++)
+            used += snprintf(scene + used, (size_t)(SIZE - used), "%s\"%d\": []", i ? ", " : "", i);
+        snprintf(scene + used, (size_t)(SIZE - used), "}, \"objects\": [{\"thing\": \"999\"}]}");
+        if (count == 1001) {
+            refuse(FAR_GATE, scene, "scene.json: things: expected at most 1000 things");
+            break;
+        }
+        Scratch folder = scene_folder(FAR_GATE, scene);
+        FacetVenue *venue;
+        assert_ok(facet_venue_load(&venue, folder.folder, "scene"));
+        facet_venue_destroy(venue);
+        scratch_end(&folder);
+    }
+    free(scene);
+}
+
 static void wrong_common_files(void **unused)
 {
     (void)unused;
@@ -210,6 +237,7 @@ int main(void)
         cmocka_unit_test(the_shipped_venues),    cmocka_unit_test(approaches_are_free),
         cmocka_unit_test(segments_leave_no_gap), cmocka_unit_test(names_that_are_not_known),
         cmocka_unit_test(wrong_venue_files),     cmocka_unit_test(wrong_common_files),
+        cmocka_unit_test(things_are_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,48 @@ static void at_pace(Expected *out, const FacetRace *race, const FacetPolicy *pol
     facet_certifier_destroy(certifier);
 }
 
+// One flight in double precision, of a plan and a start whose speeds are scaled here.
+static FacetFlight fly_scaled(const FacetRace *race, FacetCourseTask task,
+                              const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], double scale)
+{
+    FacetKeypoint slow[FACET_CHUNK_KEYPOINTS];
+    FacetReference plan, own;
+    FacetFlightRun run;
+    FacetFlightSetup setup = facet_race_setup(race, task);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        slow[i] = (FacetKeypoint){chunk[i].pos, scale * chunk[i].speed};
+    assert_ok(facet_reference_from_chunk(&plan, slow));
+    assert_ok(facet_reference_from_chunk(&own, chunk));
+    facet_flight_begin(
+        &run, &setup, &plan,
+        facet_flight_start(&race->model, &own, scale * facet_race_reference_speed(race, task)));
+    while (facet_flight_step(&run)) continue;
+    return facet_flight_result(&run);
+}
+
+static void a_pace_is_the_plan_with_its_speeds_scaled(void **state)
+{
+    (void)state;
+    FacetRace *race = open_course(2);
+    FacetCourseTask task = task_named(race, "bend/large");
+    FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
+    Crossings paced, own;
+    expert_plan(chunk, race, task);
+    FacetFlight flight = fly_scaled(race, task, chunk, 0.8);
+    assert_ok(crossings_fly(&paced, race, task, (PacedPlan){chunk, 0.8}));
+    assert_ok(crossings_fly(&own, race, task, own_pace(chunk)));
+    assert_true(flight.gate_count > 0);
+    assert_int_equal(paced.gates, flight.gate_count);
+    for (int g = 0; g < paced.gates; g++) {
+        assert_true(flight.gates[g].crossed);
+        assert_true(paced.gate[g].crossed);
+        for (int i = 0; i < 2; i++) assert_near(paced.gate[g].at[i], flight.gates[g].at[i], 1e-3);
+        assert_near(paced.gate[g].time, flight.gates[g].time, 2e-3);
+    }
+    assert_near(paced.gate[paced.gates - 1].time / own.gate[own.gates - 1].time, 1.25, 0.1);
+    facet_race_close(race);
+}
+
 // A plan flown slower has its speeds times the pace, once, and so have the slopes by its speeds.
 __attribute__((unused)) static void a_pace_scales_the_speeds(void **state)
 {
@@ -173,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slope_of_two_minds_certifies_nothing),
         cmocka_unit_test(a_flight_lost_in_the_gusts_is_no_small_shift),
+        cmocka_unit_test(a_pace_is_the_plan_with_its_speeds_scaled),
 #ifndef TEST_SANITIZED // it takes minutes there
         cmocka_unit_test_teardown(a_pace_scales_the_speeds, scratch_clean),
 #endif

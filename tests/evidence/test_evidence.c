@@ -95,6 +95,38 @@ static void what_has_no_trials_has_no_rate(void **state)
     evidence_counts_free(&counts);
 }
 
+// Whatever other tasks and seeds there is room for.
+static void empty_rows_change_no_draw(void **state)
+{
+    (void)state;
+    static const double passed[] = {40, 47, 25, 0, 5, 10}, trials[] = {40, 50, 25, 15, 10, 10};
+    static const double more_passed[] = {40, 0, 47, 0, 0, 0, 25, 0, 0, 0, 5, 0, 0, 0, 10, 0},
+                        more_trials[] = {40, 0, 50, 0, 0, 0, 25, 0, 15, 0, 10, 0, 0, 0, 10, 0};
+    EvidenceCounts few = counts_of(passed, trials, 6, 1),
+                   many = counts_of(more_passed, more_trials, 8, 2);
+    Interval a = evidence_bootstrap(&few, 1000, 1), b = evidence_bootstrap(&many, 1000, 1);
+    assert_near(b.low, a.low, 0.0);
+    assert_near(b.high, a.high, 0.0);
+    evidence_counts_free(&few);
+    evidence_counts_free(&many);
+}
+
+static void counts_of_a_cell_add_up(void **state)
+{
+    (void)state;
+    EvidenceCounts counts;
+    assert_ok(evidence_counts_create(&counts, 2, 1));
+    evidence_count(&counts, 0, 0, 1, 1);
+    evidence_count(&counts, 1, 0, 1, 2);
+    evidence_count(&counts, 1, 0, 1, 1);
+    EvidenceRate rate = evidence_rate(&counts);
+    assert_near(rate.passed, 3.0, 0.0);
+    assert_near(rate.trials, 4.0, 0.0);
+    assert_near(rate.mean, 0.75, 0.0);
+    assert_int_equal(rate.tasks, 2); // one of a single trial
+    evidence_counts_free(&counts);
+}
+
 static void draws_follow_from_their_seed(void **state)
 {
     (void)state;
@@ -116,6 +148,8 @@ int main(void)
         cmocka_unit_test(seeds_that_differ_widen_the_interval),
         cmocka_unit_test(seeds_count_alike),
         cmocka_unit_test(what_has_no_trials_has_no_rate),
+        cmocka_unit_test(empty_rows_change_no_draw),
+        cmocka_unit_test(counts_of_a_cell_add_up),
         cmocka_unit_test(draws_follow_from_their_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ class Job:
 def jobs(source):
     course = f"--courses {source}/tests/race/sample"
     small = "--blocks 1 --channels 8"
-    policies = ["factored", "factored-paper", "baseline", "oracle", "knet"]
+    cells = [f"{name}-1" for name in ("ours", "paper", "baseline", "oracle", "knet")]
     return [
         Job("demos", f"demos {course} --rollouts 60 --out out.h5 --json out.json --quiet",
             ["out.h5", "out.json"]),
@@ -48,13 +48,13 @@ def jobs(source):
         Job("steps", "eval factored oracle baseline --step-study --seeds 1 --json out.json --quiet "
             f"{course}", ["out.json"]),
         Job("reproduce", f"reproduce {course} --epochs 40 {small} --seeds 1 --out . --quiet",
-            ["demos.h5", "eval.json"] + [f"race-{name}.safetensors" for name in policies],
-            pace=0.3, kills=10),
+            ["demos.h5", "settings.json", "study.json"] + [f"{cell}.json" for cell in cells]
+            + [f"{cell}.safetensors" for cell in cells], pace=0.3, kills=10),
         # Frames and trainings; the trials that follow take longer than all that was killed before.
         Job("study", "gate study --out . --demos 4 --updates 4 --rounds 1 --flights 1 --train 1 "
             "--held-out 1 --quiet", ["zero-shot.h5", "within.h5", "all.h5"],
             compare=lambda name: name.endswith((".h5", ".safetensors")),
-            until="zero-shot-frozen.safetensors", pace=0.1, kills=20),
+            until="zero-shot-frozen-1.safetensors", pace=0.1, kills=20),
     ]
 
 
@@ -120,6 +120,8 @@ class Killer:
         said = process.communicate()[1].decode(errors="replace")
         if process.returncode != 0:
             self.say(f"a run that nobody disturbed ended with {process.returncode}: {said}")
+        elif self.job.until and not self.finished():
+            self.say(f"a run that nobody disturbed ended without {self.job.until}")
 
     def contents(self):
         """What the folder holds, but for what is not finished when a run is ended."""
@@ -176,6 +178,9 @@ class Killer:
         self.run_on()
         self.seconds = time.monotonic() - start
         expected = self.contents()
+        missing = [name for name in self.job.whole if name not in expected]
+        if missing:
+            self.say(f"expected {missing} in the folder, found {sorted(expected)}")
         while self.kills < kills and not self.wrong:
             self.chains += 1
             self.begin()

@@ -187,6 +187,21 @@ static void held_out_is_what_the_policy_says(void **state)
     must_run("eval test_eval_all_oracle.safetensors test_eval_f.safetensors --steps 4 --seeds 2 "
              "--no-sweep --json test_all.json " SAMPLE);
     assert_held_out_gates("test_all.json", "oracle", 2.0);
+    // Alone it is counted on what is asked for, and nobody else is who was trained on it.
+    must_run("eval test_eval_all_oracle.safetensors --hold-out course --steps 4 --seeds 1 --json "
+             "test_all.json " SAMPLE);
+    assert_held_out_gates("test_all.json", "oracle", 2.0);
+    must_run("eval test_eval_all_oracle.safetensors --hold-out bend/large --steps 4 --seeds 1 "
+             "--json test_all.json " SAMPLE);
+    assert_held_out_gates("test_all.json", "oracle", 3.0);
+    assert_fails("eval test_eval_all.safetensors --hold-out course --steps 4 --seeds 1 " SAMPLE, 1,
+                 "facet eval: --hold-out: expected tasks that only an oracle was trained on, found "
+                 "straight/large, which the policy factored was trained on\n");
+    assert_fails("eval test_eval_all_oracle.safetensors test_eval_other.safetensors --hold-out "
+                 "course --steps 4 --seeds 1 " SAMPLE,
+                 1,
+                 "facet eval: --hold-out: expected tasks that only an oracle was trained on, found "
+                 "straight/large, which the policy factored was trained on\n");
 
     flown = run("fly --policy test_eval_other.safetensors --steps 4 --json test_all.json " SAMPLE);
     assert_int_equal(flown.code, 0);

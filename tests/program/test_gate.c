@@ -219,6 +219,17 @@ static void check_seeds(const JsonRef *row, int expected)
     assert_near(mean, 0.25, 1e-12);
 }
 
+// Of a study with venues of this hash.
+static void write_settings(const char *venues)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
+             "held-out 0, venues %s\"}",
+             venues);
+    write_text("settings.json", text);
+}
+
 // A study whose cells are all there shows its tables and makes nothing, neither policies nor
 // frames; without one of them it makes what that one needs.
 static void a_study_goes_on_where_it_stopped(void **state)
@@ -231,11 +242,15 @@ static void a_study_goes_on_where_it_stopped(void **state)
         "within-drop5",       "within-ours",    "within-oracle",      "within-oracle-ours",
         "zero-shot-joint",    "zero-shot-null", "zero-shot-drop",     "zero-shot-drop-null",
         "zero-shot-frozen"};
+    char hash[17];
     write_text("zero-shot.h5", "");
     refused("gate study --out @", 1, "zero-shot.h5: expected settings.json beside it");
-    write_text("settings.json",
-               "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
-               "held-out 0, courses shipped\"}");
+    write_settings("0");
+    Run other = facet("gate study --out @");
+    const char *venues = strstr(other.err, "with venues ");
+    assert_non_null(venues);
+    snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
+    write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
@@ -244,6 +259,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
         write_text(name, cell);
     }
     write_text("zero-shot-baseline-2.json", cell);
+    // The cells belong to these settings, in whatever folder the rest is.
+    refused("gate study --out @/other --cells @ --updates 7", 1,
+            "with updates 7, found one with updates 5000");
     Run result = facet("gate study --out @");
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
@@ -370,6 +388,28 @@ static void frames_become_a_pilot(void **state)
     json_free(document);
 }
 
+// Training never showed red/2/-1, though nobody asked it to hold anything out.
+static void unseen_tasks_are_held_out(void **state)
+{
+    (void)state;
+#define SEEN                                                                                       \
+    "gate eval --policy @/p --train 1 --held-out 1 --quiet --json @/eval.json "                    \
+    "--skip venue=industrial --skip venue=piazza --skip venue=pool --skip color=white "            \
+    "--skip color=blue --skip gate=3 --skip gate=4 --skip gate=5 "
+    done("gate demos --out @/f.h5 --flights 3 --hold-out color=red,gate=2,side=-1 --quiet");
+    done("gate train --data @/f.h5 --out @/p --rounds 0 --updates 1 --batch 1 --draws 1 --blocks 1 "
+         "--channels 8 --quiet");
+    done(SEEN);
+    JsonRef root;
+    Json *document = read_json(&root, "eval.json");
+    successes_of(&root, "train", 3);
+    successes_of(&root, "held_out", 1);
+    json_free(document);
+    refused(SEEN "--hold-out color=red,gate=2", 1,
+            "--hold-out: expected tasks that the policy was not trained on, found "
+            "Field/red/2/+1\n");
+}
+
 // ---- The policy that ships ----------------------------------------------------------------------
 
 static void the_shipped_policy_flies(void **state)
@@ -398,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(policies_that_cannot_fly_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
         cmocka_unit_test_setup_teardown(frames_become_a_pilot, begin, end),
+        cmocka_unit_test_setup_teardown(unseen_tasks_are_held_out, begin, end),
         cmocka_unit_test_setup_teardown(the_shipped_policy_flies, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

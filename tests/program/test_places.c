@@ -49,6 +49,53 @@ static void an_output_is_no_input(void **state)
     assert_spared("report --eval eval.json --out eval.json", "eval.json",
                   "facet report: --out: expected another file than that of --eval, found "
                   "eval.json\n");
+    assert_ok(file_write("pilot.round1.h5", "frames", 6));
+    assert_spared("gate train --data pilot.round1.h5 --out pilot --resume", "pilot.round1.h5",
+                  "facet gate train: --out: expected another file than that of --data, found "
+                  "pilot.round1.h5\n");
+    assert_ok(file_write("pilot.round8.h5", "frames", 6));
+    assert_spared("gate train --data pilot.round8.h5 --out pilot --rounds 8", "pilot.round8.h5",
+                  "facet gate train: --out: expected another file than that of --data, found "
+                  "pilot.round8.h5\n");
+}
+
+// A study's folder is its own, but for the file that its results go to without --json.
+static void an_output_is_not_among_a_studys_files(void **state)
+{
+    (void)state;
+#define AMONG(command, option, file, folder)                                                       \
+    "facet " command ": --json: expected another file than that of --" option ", found " file      \
+    ", which is in " folder "\n"
+    assert_ok(file_make_folder("study"));
+    assert_ok(file_write("study/demos.h5", "demos", 5));
+    assert_spared("reproduce --out study --json study/demos.h5", "study/demos.h5",
+                  AMONG("reproduce", "out", "study/demos.h5", "study"));
+    assert_spared("reproduce --out ./study --json study/../study/demos.h5", "study/demos.h5",
+                  AMONG("reproduce", "out", "study/../study/demos.h5", "./study"));
+    assert_int_equal(symlink("study", "study-link"), 0);
+    assert_spared("study leave-one-out --out study-link --json study/demos.h5", "study/demos.h5",
+                  AMONG("study leave-one-out", "out", "study/demos.h5", "study-link"));
+    assert_spared("study pairs --cells study --json study/demos.h5", "study/demos.h5",
+                  AMONG("study pairs", "cells", "study/demos.h5", "study"));
+    assert_spared("gate study --out study --json study/demos.h5", "study/demos.h5",
+                  AMONG("gate study", "out", "study/demos.h5", "study"));
+    assert_int_equal(symlink("study/demos.h5", "demos-link"), 0);
+    assert_spared("reproduce --out study --json demos-link", "study/demos.h5",
+                  AMONG("reproduce", "out", "demos-link", "study"));
+    // Neither the folder nor the file has to be there.
+    assert_fails("gate study --out new/folder --json new/folder/zero-shot.h5", 2,
+                 AMONG("gate study", "out", "new/folder/zero-shot.h5", "new/folder"));
+    assert_fails("reproduce --out new --json new", 2,
+                 "facet reproduce: --json: expected another file than that of --out, found new\n");
+    assert_fails("report --out figures/flight.svg --figures figures", 2,
+                 "facet report: --out: expected another file than that of --figures, found "
+                 "figures/flight.svg, which is in figures\n");
+    // These are spared: the next mistake is named.
+    assert_fails("reproduce --out study --json study/study.json --method none", 2,
+                 "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
+                 "paper-longer, paper-drop, oracle-ours, recipe-v, recipe-eps\n");
+    assert_fails("report --out figures/page.html --figures figures --courses none", 1,
+                 "facet report: none/course.json: cannot open: No such file or directory\n");
 }
 
 static void links_do_not_hide_an_input(void **state)
@@ -150,10 +197,41 @@ static void options_are_not_ignored(void **state)
                                      "without which it means nothing\n"},
         {"eval --step-study --steps 5",
          "facet eval: expected --step-study or --steps, found both\n"},
+        {"train --data waves.h5 --out p --epochs 2 --updates 5",
+         "facet train: expected --epochs or --updates, found both\n"},
+        {"fly --verify --confidence 0.9", "facet fly: --confidence: expected --samples beside it, "
+                                          "without which it means nothing\n"},
+        {"fly --verify --least 0.9",
+         "facet fly: --least: expected --samples beside it, without which it means nothing\n"},
+        {"fly --samples 3 --least 0.9",
+         "facet fly: --least: expected --verify beside it, without which it means nothing\n"},
         {"camera --at 1,2,3 --rise 1", "facet camera: expected --at or --rise, found both\n"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_fails(lines[i][0], 2, lines[i][1]);
+    static const char *const of_a_course[] = {
+        "task nonsense/zzz",
+        "courses nowhere",
+        "steps 3",
+        "seeds 2",
+        "sweep",
+        "samples 9",
+        "gusts 1",
+        "raw",
+        "slowest 0.5",
+        "quad waves.h5",
+        "preset race",
+        "budget",
+        "leave-one-out policy",
+    };
+    for (size_t i = 0; i < sizeof of_a_course / sizeof *of_a_course; i++) {
+        char line[200], message[200];
+        const char *option = of_a_course[i];
+        snprintf(line, sizeof line, "certify --policy policy --data waves.h5 --%s", option);
+        snprintf(message, sizeof message, "facet certify: expected --data or --%.*s, found both\n",
+                 (int)strcspn(option, " "), option);
+        assert_fails(line, 2, message);
+    }
     assert_fails("fly --expert --quiet --courses " COURSE " --task bend/large --task bend/large", 1,
                  "facet fly: task bend/large: expected once, found again\n");
     Run refused = run("gate demos --json x");
@@ -165,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_output_is_no_input),
+        cmocka_unit_test(an_output_is_not_among_a_studys_files),
         cmocka_unit_test(links_do_not_hide_an_input),
         cmocka_unit_test(two_outputs_are_two_files),
         cmocka_unit_test(what_ships_is_spared),

@@ -264,6 +264,52 @@ static void an_interrupt_leaves_no_file(void **state)
                       "facet: interrupted before the work began: the same command begins anew\n");
 }
 
+// Ends a command that would take long, and has it say so in one line.
+static void assert_heard(const char *arguments)
+{
+    char words[512], said[512], *argv[32] = {(char[]){"facet"}};
+    int argc = 1, status;
+    snprintf(words, sizeof words, "%s", arguments);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    FILE *err = tmpfile();
+    pid_t process = fork();
+    assert_true(err && process >= 0);
+    if (process == 0) {
+        dup2(fileno(err), STDERR_FILENO);
+        if (!freopen("/dev/null", "w", stdout)) _exit(126);
+        setenv("FACET_CACHE", "", 1);
+        execv(FACET_PROGRAM, argv);
+        _exit(127);
+    }
+    for (int i = 0; i < 400 && !handles(process, SIGTERM); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    kill(process, SIGTERM);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    read_back(said, sizeof said, err);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(said, "interrupted"))
+        print_error("facet %s: ended with %x and said \"%s\"\n", arguments, status, said);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_non_null(strstr(said, "interrupted"));
+    assert_string_equal(strchr(said, '\n'), "\n");
+}
+
+static void every_command_hears_a_signal(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char line[512];
+    assert_heard("fly --expert --samples 100000 --gusts 1 --quiet");
+    assert_heard("race --no-report --quiet");
+    assert_heard("speeds --quiet");
+    assert_heard("sample --policy " TEST_SOURCE "/models/race-factored.safetensors --task "
+                 "race1/wide --steps 100 --count 10000 --quiet");
+    snprintf(line, sizeof line, "report --quiet --out %s", scratch_path(&scratch, "page.html"));
+    assert_heard(line);
+    assert_int_equal(scratch_count(scratch.folder), 0);
+    scratch_end(&scratch);
+}
+
 static void a_file_too_large_leaves_no_file(void **state)
 {
     (void)state;
@@ -284,6 +330,7 @@ int main(void)
         cmocka_unit_test(wrong_words_get_the_right_ones),
         cmocka_unit_test(a_file_that_cannot_be_written_is_a_failure),
         cmocka_unit_test(an_interrupt_leaves_no_file),
+        cmocka_unit_test(every_command_hears_a_signal),
         cmocka_unit_test(a_file_too_large_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

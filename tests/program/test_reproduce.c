@@ -1,4 +1,5 @@
 // facet reproduce on a small course and tiny networks: every step, and going on where it stopped.
+#include "base/file.h"
 #include "base/json.h"
 #include "program/program.h"
 
@@ -8,17 +9,25 @@
     "reproduce --courses " TEST_SOURCE "/tests/race/sample --quiet --epochs 2 --blocks 1 "         \
     "--channels 16 --plans 1 --out test_reproduce"
 
-static int remove_folder(void **state)
+static void remove_one(const char *name)
 {
-    (void)state;
-    DIR *folder = opendir("test_reproduce");
+    DIR *folder = opendir(name);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         char path[512];
-        snprintf(path, sizeof path, "test_reproduce/%s", entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
         unlink(path);
     }
     if (folder) closedir(folder);
-    rmdir("test_reproduce");
+    rmdir(name);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    remove_one("test_reproduce");
+    remove_one("test_reproduce_new");
+    remove_one("test_reproduce_other");
+    remove_one("test_reproduce_course");
     return 0;
 }
 
@@ -32,7 +41,7 @@ static int count_steps(const char *text)
 // What was made with other settings is not taken for theirs.
 static void refuse_other_settings(void)
 {
-#define FOLDER "reproduce --quiet --out test_reproduce --courses "
+#define FOLDER "reproduce --quiet --plans 1 --out test_reproduce --courses "
 #define COURSE TEST_SOURCE "/tests/race/sample"
 #define REFUSE(arguments, wanted, found)                                                           \
     assert_fails(                                                                                  \
@@ -42,10 +51,54 @@ static void refuse_other_settings(void)
     REFUSE(FOLDER COURSE " --epochs 2 --blocks 1 --channels 16 --seed 7", "seed 7", "seed 1");
     REFUSE(FOLDER COURSE " --epochs 5 --blocks 1 --channels 16", "epochs 5", "epochs 2");
     REFUSE(FOLDER COURSE " --epochs 2 --blocks 1", "channels 0", "channels 16");
+    REFUSE("reproduce --quiet --out test_reproduce --courses " COURSE
+           " --epochs 2 --blocks 1 --channels 16 --plans 40",
+           "plans 40", "plans 1");
+    // Cells belong to their settings too, wherever the rest is.
+    REFUSE("reproduce --quiet --plans 1 --out test_reproduce_new --cells test_reproduce "
+           "--courses " COURSE " --epochs 7 --blocks 1 --channels 16",
+           "epochs 7", "epochs 2");
+    assert_int_equal(access("test_reproduce_new/settings.json", F_OK), -1);
     assert_int_equal(unlink("test_reproduce/settings.json"), 0);
     assert_fails(ARGUMENTS, 1,
                  "facet reproduce: test_reproduce/demos.h5: expected settings.json beside it, "
                  "which tells how it was made, found none: begin in another folder\n");
+}
+
+// Puts a file of the sample course into a folder, with `more` at its end.
+static void copy_course(const char *name, const char *more)
+{
+    char path[512], *bytes;
+    size_t size, length = strlen(more);
+    snprintf(path, sizeof path, COURSE "/%s", name);
+    assert_ok(file_read(&bytes, &size, path));
+    char *longer = realloc(bytes, size + length + 1);
+    assert_non_null(longer);
+    strcpy(longer + size, more);
+    snprintf(path, sizeof path, "test_reproduce_course/%s", name);
+    assert_ok(file_write(path, longer, size + length));
+    free(longer);
+}
+
+// A course is known by what it says, not by its place.
+static void check_other_course(void)
+{
+#define COPIED                                                                                     \
+    "reproduce --quiet --epochs 2 --blocks 1 --channels 16 --plans 1 --courses "                   \
+    "test_reproduce_course --out test_reproduce_other --cells test_reproduce"
+    assert_ok(file_make_folder("test_reproduce_course"));
+    copy_course("course.json", "");
+    copy_course("straight.json", "");
+    copy_course("bend.json", "");
+    Run same = run(COPIED);
+    assert_string_equal(same.err, "");
+    assert_int_equal(same.code, 0);
+    assert_int_equal(count_steps(same.out), 0);
+    copy_course("bend.json", "\n");
+    Run other = run(COPIED);
+    assert_int_equal(other.code, 1);
+    assert_non_null(
+        strstr(other.err, "settings.json: expected a folder of this study, with course "));
 }
 
 static const char *const methods[] = {"ours", "paper",        "baseline",   "oracle",     "knet",
@@ -162,6 +215,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
     check_summary(13, 2);
+    check_other_course();
     refuse_other_settings();
 }
 

@@ -354,6 +354,9 @@ enum { NESTING_MAX = 4 }; // things within things
 // A few lines of rows within rows would otherwise ask for more than any machine holds.
 enum { PLACED_MAX = 100000, SURFACES_MAX = 1000000 };
 
+// Of the names that every use of a thing is looked for among.
+enum { THINGS_MAX = 1000 };
+
 typedef struct Builder {
     FacetVenue *venue;
     const JsonRef *root;
@@ -558,6 +561,10 @@ static FacetStatus build(FacetVenue *venue, const JsonRef *root)
     const Placement here = {.scale = 1.0};
     JsonRef list, at = {0};
     TRY(find_material(&poles, venue, root, "poles"));
+    if (json_has(root, "things")) {
+        TRY(member_object(&list, &count, root, "things"));
+        if (count > THINGS_MAX) return json_wrong(&list, "at most 1000 things");
+    }
     TRY(member_array(&list, &count, root, "objects"));
     while (json_next(&at, &list)) TRY(add_shape(&builder, &at, &here, 0));
     if (json_has(root, "clutter")) {

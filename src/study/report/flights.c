@@ -152,9 +152,9 @@ static FacetStatus fly_method(Report *report, int method, const FacetPlanner *pl
                               const FacetCourseTask *tasks, int count, uint64_t seed)
 {
     ReportFlight *flights = calloc((size_t)count + 1, sizeof *flights);
-    FacetStatus status = flights
-                             ? report_fly(flights, report->race, planner, tasks, count, seed, NULL)
-                             : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
+    FacetStatus status =
+        flights ? report_fly(flights, report->race, planner, tasks, count, seed, report->progress)
+                : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", count);
     if (status.ok) report_give_flights(report, method, flights, count);
     free(flights);
     return status;
@@ -311,7 +311,8 @@ static FacetStatus add_tasks(Report *report, double *path, const FacetPolicy *po
 {
     int method = report_policy_method(policy, how->mode);
     FacetPolicyPlanner *prepared;
-    TRY(planner_create_path(&prepared, path, policy, report->race, how, tasks, count, NULL));
+    TRY(planner_create_path(&prepared, path, policy, report->race, how, tasks, count,
+                            report->progress));
     FacetPlanner planner = facet_planner_from_policy(prepared);
     FacetStatus status = status_ok();
     if (!report_has_method(report, method))
@@ -391,6 +392,7 @@ FacetStatus report_open(Report **out, const FacetRace *race, const ReportSetup *
     report->version = setup->version;
     report->command = setup->command;
     report->seed = setup->seed;
+    report->progress = setup->progress;
     report->task_count = race ? facet_race_task_max(race) : 0;
     FacetStatus status = read_inputs(report, setup);
     if (!status.ok) {

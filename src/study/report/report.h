@@ -97,6 +97,7 @@ typedef struct Report {
     const FacetRace *race;         // NULL: of the single-gate study alone
     const char *version, *command; // of the program that makes the report
     uint64_t seed;                 // of the flights computed here
+    const FacetProgress *progress; // NULL, or asked whether to stop
     ReportInput inputs[INPUT_KINDS];
     struct GateStudy *gate;              // NULL without results of facet gate
     int task_count;                      // pairs of a track and an opening
@@ -119,6 +120,7 @@ typedef struct ReportSetup {
     bool no_gate_file; // nor are the flights through single gates
     const char *version, *command;
     uint64_t seed;
+    const FacetProgress *progress; // asked whether to stop while plans are sampled and flown
 } ReportSetup;
 
 // Reads the files. A file that is named and cannot be read, or is not JSON, fails. The race must
