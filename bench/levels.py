@@ -32,7 +32,7 @@ def about(folder):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([folder / "facet", "version", "--json", file.name], check=True,
                        stdout=subprocess.DEVNULL)
-        return json.load(file)
+        return json.loads(pathlib.Path(file.name).read_text())
 
 
 def levels():

@@ -262,7 +262,7 @@ def made_by(build):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([build / "facet", "version", "--json", file.name], check=True,
                        stdout=subprocess.DEVNULL)
-        about = json.load(file)
+        about = json.loads(pathlib.Path(file.name).read_text())
     return {key: about[key] for key in ("version", "commit", "instructions")}
 
 
