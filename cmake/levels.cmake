@@ -6,7 +6,7 @@ if(NOT FACET_MARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(FACET_LEVELS sse2 avx2 avx512) # in the order of src/runtime/base/isa.c
   set(FACET_LEVEL_sse2 -msse2)
   set(FACET_LEVEL_avx2 -mavx2 -mfma -mtune=haswell)
-  set(FACET_LEVEL_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma)
+  set(FACET_LEVEL_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mtune=icelake-server)
 endif()
 
 # facet_levels(OBJECTS target SOURCES file... [WIDE file...])
@@ -38,6 +38,7 @@ function(facet_levels)
     endif()
     add_library(${target}_${level} OBJECT ${sources})
     target_compile_options(${target}_${level} PRIVATE ${FACET_LEVEL_${level}})
+    set_target_properties(${target}_${level} PROPERTIES FACET_LEVEL ${level})
     foreach(property INCLUDE_DIRECTORIES LINK_LIBRARIES)
       set_target_properties(${target}_${level} PROPERTIES
         ${property} $<TARGET_PROPERTY:${target},${property}>)
