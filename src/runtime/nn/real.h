@@ -7,17 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-// e^x for x up to `most`, at most 88, and e^most above; without a library call, so that loops over
-// it become vector code. The float version reduces x = k ln 2 + r with |r| <= ln 2 / 2 and takes a
-// polynomial of degree 7 in r (Cephes expf); its relative error is below 2e-7 from -87 on, and
-// arguments below count as that. The double version is the library's.
-static inline Real real_exp_to(Real x, Real most)
+// e^x for x from `least`, -87 or more, to `most`, 88 or less, and e^least and e^most beyond;
+// without a library call, so that loops over it become vector code. The float version reduces x = k
+// ln 2 + r with |r| <= ln 2 / 2 and takes a polynomial of degree 7 in r (Cephes expf); its relative
+// error is below 2e-7. The double version is the library's.
+static inline Real real_exp_within(Real x, Real least, Real most)
 {
-#ifdef FACET_REAL_DOUBLE
-    return exp(x > most ? most : x);
-#else
-    x = x < -87.0f ? -87.0f : x;
+    x = x < least ? least : x;
     x = x > most ? most : x;
+#ifdef FACET_REAL_DOUBLE
+    return exp(x);
+#else
     const float shift = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
     float shifted = x * 1.44269504088896341f + shift;
     float k = shifted - shift;
@@ -38,18 +38,22 @@ static inline Real real_exp_to(Real x, Real most)
 #endif
 }
 
-static inline Real real_exp(Real x) { return real_exp_to(x, R(88)); }
+static inline Real real_exp(Real x) { return real_exp_within(x, R(-87), R(88)); }
 
-// Below -40, where mish is above -2e-16, it counts as -40. Compilers compute the sides of such a
-// limit both: at that of real_exp_to the quotient is so small that numbers times it are not normal
-// any more, which costs some processors a hundred cycles each.
-static inline Real mish_argument(Real x) { return x < R(-40) ? R(-40) : x; }
+// Below -40, where mish is above -2e-16, it counts as -40. Compilers compute what follows for both
+// sides of a limit: below -87 numbers times the quotient are not normal any more, which costs some
+// processors a hundred cycles each.
+enum { MISH_LEAST = -40, MISH_MOST = 20 };
+
+static inline Real mish_argument(Real x) { return x < R(MISH_LEAST) ? R(MISH_LEAST) : x; }
+
+static inline Real mish_exp(Real x) { return real_exp_within(x, R(MISH_LEAST), R(MISH_MOST)); }
 
 // Mish: x tanh(softplus(x)) = x n / (n + 2) with n = e^x (e^x + 2). Above 20 the quotient is 1.
 static inline Real mish_value(Real x)
 {
     x = mish_argument(x);
-    Real e = real_exp_to(x, R(20));
+    Real e = mish_exp(x);
     Real n = e * (e + R(2));
     return x * (n / (n + R(2)));
 }
@@ -58,7 +62,7 @@ static inline Real mish_value(Real x)
 static inline void mish_value_slope(Real *value, Real *slope, Real x)
 {
     x = mish_argument(x);
-    Real e = real_exp_to(x, R(20));
+    Real e = mish_exp(x);
     Real n = e * (e + R(2));
     Real inverse = R(1) / (n + R(2));
     Real w = n * inverse;
