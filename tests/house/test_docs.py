@@ -27,6 +27,8 @@ WITHOUT_COMMIT = {
 def results():
     folder = os.path.join(ROOT, "results")
     for path in sorted(glob.glob(folder + "/**/*.json", recursive=True)):
+        if os.path.basename(path) == "settings.json":  # of a folder of cells, no result
+            continue
         with open(path, encoding="utf-8") as file:
             yield os.path.relpath(path, folder), json.load(file)
 
