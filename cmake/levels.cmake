@@ -6,7 +6,8 @@ if(NOT FACET_MARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(FACET_LEVELS sse2 avx2 avx512) # in the order of src/runtime/base/isa.c
   set(FACET_LEVEL_sse2 -msse2)
   set(FACET_LEVEL_avx2 -mavx2 -mfma -mtune=haswell)
-  set(FACET_LEVEL_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mtune=icelake-server)
+  set(FACET_LEVEL_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mtune=sapphirerapids
+    -mprefer-vector-width=512)
 endif()
 
 # facet_levels(OBJECTS target SOURCES file... [WIDE file...])
