@@ -15,9 +15,10 @@ import shlex
 import statistics
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from compare import made_by  # noqa: E402
 
 
 def build(preset):
@@ -26,13 +27,6 @@ def build(preset):
                     ["ninja", "-C", folder, "bench/all", "facet_program"]):
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return folder
-
-
-def about(folder):
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        subprocess.run([folder / "facet", "version", "--json", file.name], check=True,
-                       stdout=subprocess.DEVNULL)
-        return json.loads(pathlib.Path(file.name).read_text())
 
 
 def levels():
@@ -67,10 +61,10 @@ def main():
     for _ in range(options.rounds):
         for name, side in sides.items():
             times[name].append(plan_ms(*side))
-    made = about(portable)
+    made = made_by(portable)
     document = {"command": shlex.join(["bench/levels.py", *sys.argv[1:]]),
                 "version": made["version"], "commit": made["commit"], "rounds": options.rounds,
-                "native": about(native)["instructions"], "rows": []}
+                "native": made_by(native)["instructions"], "rows": []}
     base = [statistics.median(column) for column in zip(*times["-march=native"])]
     print(f"{'build':<20}{'one thread, ms':>16}{'speed':>7}{'two threads, ms':>17}{'speed':>7}")
     for name, rounds in times.items():

@@ -111,8 +111,8 @@ static void frames(void **state)
           "camera --venue pool --gate 3 --size 80x60 --out @/frame.png");
 }
 
-// The levels of one processor agree, and those of two makers do not. Not traced; Embree's approximate
-// reciprocals are the likely cause.
+// The levels of one processor agree, and those of two makers do not. Not traced; Embree's
+// approximate reciprocals are the likely cause.
 static bool made_by_amd(void)
 {
 #ifdef __x86_64__
