@@ -22,6 +22,7 @@ class Method:
     steps: int = 0  # of denoising a plan; 0 for the policy's own number
     channels: int = CHANNELS  # of the network
     embed: int = EMBED
+    hidden: tuple = ()  # training pairs that it is not shown
 
 
 METHODS = {method.id: method for method in (
@@ -35,6 +36,11 @@ METHODS = {method.id: method for method in (
     Method("oracle", "Told the task, saw every pair", ("--method", "oracle", "--drop", "0"),
            "joint"),
 )}
+MAIN = tuple(METHODS)
+for id in ("told", "ours"):  # controls
+    METHODS[f"{id}-unshared"] = dataclasses.replace(
+        METHODS[id], id=f"{id}-unshared", name=f"{METHODS[id].name}; no goal shared",
+        hidden=tuple(tasks.unshared()))
 
 
 def train_command(facet, method, data, out, seed, updates, hold_out):

@@ -11,7 +11,7 @@ import evaluate
 import fold
 import table
 import tasks
-from methods import METHODS, UPDATES
+from methods import MAIN, METHODS, UPDATES
 from work import (Clock, Failed, about_run, cell_jobs, evaluate_jobs, make_demonstrations, missing,
                   read_cells, read_training, train_policy)
 
@@ -26,10 +26,15 @@ def expert_jobs(options):
     return cell_jobs("expert", 0, None, None, None, tasks.pairs(), options.episodes)
 
 
+def asked_pairs(method):
+    """All but the training pairs that it was not shown."""
+    return [pair for pair in tasks.pairs() if pair not in method.hidden]
+
+
 def policy_jobs(options, method, seed):
     """Of a policy that is there."""
     return cell_jobs(method.id, seed, policy_path(options, method.id, seed), method.mode,
-                     method.steps, tasks.pairs(), options.episodes)
+                     method.steps, asked_pairs(method), options.episodes)
 
 
 def gather(options, about):
@@ -70,7 +75,8 @@ def run_study(options):
     for seed in options.seed:
         for method in wanted:
             train_policy(options, method, seed, options.updates,
-                         policy_path(options, method.id, seed), clock, tasks.held_out())
+                         policy_path(options, method.id, seed), clock,
+                         [*tasks.held_out(), *method.hidden])
             evaluate_jobs(options, options.out, policy_jobs(options, method, seed), about, clock)
             write_results(options, about)
     print(table.markdown(write_results(options, about)))
@@ -83,7 +89,7 @@ def unfinished(options, wanted):
         for seed in options.seed:
             there = os.path.exists(policy_path(options, method.id, seed))
             count += (missing(options.out, policy_jobs(options, method, seed)) if there
-                      else len(tasks.pairs()))
+                      else len(asked_pairs(method)))
     return count
 
 
@@ -97,7 +103,8 @@ def arguments(words=None):
                         help="where demonstrations, policies and cells are kept")
     parser.add_argument("--results", metavar="FILE", help="default: DIR/metaworld.json")
     parser.add_argument("--method", metavar="NAME", nargs="+", choices=tuple(METHODS),
-                        default=list(METHODS), help=f"of {' '.join(METHODS)} (default: all)")
+                        default=list(MAIN),
+                        help=f"of {' '.join(METHODS)} (default: the first {len(MAIN)})")
     parser.add_argument("--seed", metavar="N", nargs="+", type=int, default=[1, 2, 3],
                         help="of training (default: 1 2 3)")
     parser.add_argument("--episodes", metavar="N", type=int, default=EPISODES,

@@ -13,9 +13,10 @@ HEIGHT = 0.2  # m: of the places of reach and pick-place; those of push are on t
 # Places on an arc around the hand's start, 0.13 m apart, so that none is on the way to another and
 # no success in one (within 0.05 m, pick-place 0.07 m) is one in another.
 RADIUS = 0.27  # m
-BEARINGS = {"far-left": -70, "left": -42, "mid-left": -14,
-            "mid-right": 14, "right": 42, "far-right": 70}  # degrees from straight ahead
+BEARINGS = {"outer-left": -98, "far-left": -70, "left": -42, "mid-left": -14, "mid-right": 14,
+            "right": 42, "far-right": 70, "outer-right": 98}  # degrees from straight ahead
 GOALS = tuple(BEARINGS)
+SHARED = ("outer-left", "outer-right")  # goals that training shows with every skill
 
 FACTORS = {"skill": list(SKILLS), "goal": list(GOALS)}
 
@@ -34,13 +35,20 @@ def pairs():
 
 
 def held_out():
-    """Every other goal without push, the rest without pick-place. Reach shows all places: there
-    the goal matters from the first step, in the other skills only once the object is held."""
-    return [(SKILLS[1 + number % 2], goal) for number, goal in enumerate(GOALS)]
+    """Of the goals that are not shared, every other one without push and the rest without
+    pick-place. Reach shows all places: there the goal matters from the first step, in the other
+    skills only once the object is held."""
+    goals = [goal for goal in GOALS if goal not in SHARED]
+    return [(SKILLS[1 + number % 2], goal) for number, goal in enumerate(goals)]
 
 
 def training():
     return [pair for pair in pairs() if pair not in held_out()]
+
+
+def unshared():
+    """Training pairs without which no goal is shown with both push and pick-place."""
+    return [("push", SHARED[0]), ("pick-place", SHARED[1])]
 
 
 def fold():

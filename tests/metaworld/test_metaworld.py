@@ -39,6 +39,15 @@ class Tasks(unittest.TestCase):
         for values, index in ((tasks.SKILLS, 0), (tasks.GOALS, 1)):
             self.assertEqual({pair[index] for pair in shown}, set(values))
 
+    def test_some_goals_are_shown_with_every_skill_and_none_without_two_pairs(self):
+        def both(pairs):
+            return {goal for goal in tasks.GOALS
+                    if ("push", goal) in pairs and ("pick-place", goal) in pairs}
+
+        shown = tasks.training()
+        self.assertEqual(both(shown), set(tasks.SHARED))
+        self.assertEqual(both([pair for pair in shown if pair not in tasks.unshared()]), set())
+
     def test_the_fold_is_of_training_pairs_between_others_of_their_skill(self):
         rest = [pair for pair in tasks.training() if pair not in tasks.fold()]
         for skill, goal in tasks.fold():
@@ -115,7 +124,7 @@ class Methods(unittest.TestCase):
             return words[words.index(name) + 1]
 
         commands = [methods.train_command("facet", method, "d", "p", 1, 9, tasks.held_out())
-                    for method in methods.METHODS.values()]
+                    for method in methods.METHODS.values() if not method.hidden]
         for name in ("--observe", "--observe-steps", "--horizon", "--execute", "--blocks",
                      "--channels", "--embed", "--updates", "--batch", "--seed"):
             self.assertEqual(len({option(words, name) for words in commands}), 1, name)
@@ -212,9 +221,9 @@ class Study(unittest.TestCase):
     def test_all_methods_and_the_expert_are_in_the_results(self):
         results, said = self.run_study("--seed", "1", "2")
         self.assertEqual([entry["id"] for entry in results["methods"]],
-                         ["expert", *methods.METHODS])
+                         ["expert", *methods.MAIN])
         expert, baseline, told = results["methods"][:3]
-        self.assertEqual((expert["training"]["success"], expert["training"]["trials"]), (36, 36))
+        self.assertEqual((expert["training"]["success"], expert["training"]["trials"]), (54, 54))
         self.assertEqual(told["held_out"]["success"], told["held_out"]["trials"])
         # staying is being at the first goal
         stayed = [pair["goal"] for pair in baseline["pairs"] if pair["success"]]
@@ -223,6 +232,16 @@ class Study(unittest.TestCase):
         self.assertEqual([entry["updates"] for entry in told["trainings"]], [7, 7])
         self.assertNotIn(self.folder, json.dumps(results["methods"]))
         self.assertIn("; 0 to go, about 0 min", said)
+
+    def test_a_control_is_not_shown_its_hidden_pairs_nor_asked_for_them(self):
+        results, said = self.run_study("--seed", "1", "--method", "ours-unshared")
+        for pair in tasks.held_out() + tasks.unshared():
+            self.assertIn(f"--hold-out {tasks.text(pair)}", said)
+        control = results["methods"][-1]
+        asked = {(pair["skill"], pair["goal"]) for pair in control["pairs"]}
+        self.assertEqual(asked, set(tasks.pairs()) - set(tasks.unshared()))
+        self.assertEqual(control["training"]["trials"],
+                         3 * (len(tasks.training()) - len(tasks.unshared())))
 
     def test_the_fold_asks_for_no_held_out_pair_and_goes_on(self):
         results, said = self.run_study("--fold")
