@@ -13,7 +13,7 @@ import table
 import tasks
 from methods import MAIN, METHODS, UPDATES
 from work import (Clock, Failed, about_run, cell_jobs, evaluate_jobs, make_demonstrations, missing,
-                  read_cells, read_training, train_policy)
+                  read_cells, read_training, train_policies)
 
 DEMOS, EPISODES = 50, 50  # a pair
 
@@ -73,10 +73,10 @@ def run_study(options):
     clock.left["cell"] = missing(options.out, jobs) + unfinished(options, wanted)
     evaluate_jobs(options, options.out, jobs, about, clock)
     for seed in options.seed:
+        train_policies(options, [
+            (method, seed, options.updates, policy_path(options, method.id, seed),
+             [*tasks.held_out(), *method.hidden]) for method in wanted], clock)
         for method in wanted:
-            train_policy(options, method, seed, options.updates,
-                         policy_path(options, method.id, seed), clock,
-                         [*tasks.held_out(), *method.hidden])
             evaluate_jobs(options, options.out, policy_jobs(options, method, seed), about, clock)
             write_results(options, about)
     print(table.markdown(write_results(options, about)))
@@ -114,9 +114,10 @@ def arguments(words=None):
     parser.add_argument("--count", metavar="N", type=int, default=DEMOS,
                         help=f"demonstrations a pair (default {DEMOS})")
     parser.add_argument("--demo-seed", metavar="N", type=int, default=1)
-    parser.add_argument("--jobs", metavar="N", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--threads", metavar="N", type=int, default=0,
-                        help="of a training, 0 for one a processor (default)")
+    parser.add_argument("--jobs", metavar="N", type=int, default=2,
+                        help="trainings, and processes of an evaluation, at once (default 2)")
+    parser.add_argument("--threads", metavar="N", type=int, default=1,
+                        help="of a training, 0 for one a processor (default 1)")
     parser.add_argument("--demos-only", action="store_true", help="make demonstrations and stop")
     parser.add_argument("--fold", action="store_true",
                         help="choose the recipe, without the held-out pairs")

@@ -1,4 +1,5 @@
 """What the study and the fold do alike: demonstrations, a training, cells, and how long it takes."""
+import concurrent.futures
 import importlib.metadata
 import json
 import multiprocessing
@@ -52,7 +53,14 @@ def make_demonstrations(options):
     return path
 
 
-def train_policy(options, method, seed, updates, out, clock, hold_out):
+def train_policies(options, jobs, clock):
+    """Trains those that are not there, some at once: networks this small gain little by threads."""
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done in [pool.submit(train_policy, options, *job, clock) for job in jobs]:
+            done.result()
+
+
+def train_policy(options, method, seed, updates, out, hold_out, clock):
     """Trains unless it was done."""
     begun = time.monotonic()
     if os.path.exists(out):
