@@ -379,14 +379,15 @@ def metaworld_pairs(data, label):
 
 
 def metaworld_fold(data, label):
-    candidate = named(data["candidates"], "id", label)
+    """A row a candidate and its number of denoising steps: "c48, 6"."""
+    name, steps = label.rsplit(", ", 1)
+    candidate = named(data["candidates"], "id", name)
+    asked = named(candidate["asked"], "steps", int(steps))["pairs"]
     words = candidate["options"][candidate["options"].index("--drop"):]
-    updates, joint, composed = candidate["looks"][-1]
-    cells = [f"{candidate['channels']}", f"{candidate['embed']}", f"`{' '.join(words)}`",
-             f"{updates}", f"{composed if '--composed-loss' in words else joint:.3f}"]
-    asked = candidate["asked"][0]["pairs"] if candidate["asked"] else {}
-    return cells + [f"{asked[pair]}/{data['episodes']}" if pair in asked else "–"
-                    for pair in data["fold"] + data["learned"]]
+    _, joint, composed = candidate["looks"][-1]
+    return [f"{candidate['channels']}", f"{candidate['embed']}", f"`{' '.join(words)}`",
+            f"{composed if '--composed-loss' in words else joint:.3f}",
+            *(f"{asked[pair]}/{data['episodes']}" for pair in data["fold"] + data["learned"])]
 
 
 # ---- docs/new-value.md --------------------------------------------------------------------------

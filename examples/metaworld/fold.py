@@ -26,11 +26,13 @@ class Candidate:
     samplings: tuple  # (mode, steps) of each that is asked for pairs
 
 
-def candidate(id, channels, embed, drop, weight, *samplings):
+def candidate(id, channels, embed, drop, weight, *samplings, agreement=0):
     """Without a weight it has no composed loss."""
     options = ("--filter", TRAINING, "--drop", drop)
     if weight:
         options += ("--composed-loss", str(weight))
+    if agreement:
+        options += ("--agreement", str(agreement))
     return Candidate(Method(id, id, options, "", channels=channels, embed=embed), samplings)
 
 
@@ -39,6 +41,7 @@ CANDIDATES = (
     candidate("told-c48-e8", 48, 8, "0", 0, ("joint", 10)),
     candidate("told-c96-e32", 96, 32, "0", 0, ("joint", 10)),
     candidate("c48-e8-w10-hide-goal", 48, 8, GOAL, 10, ("composed", 6), ("composed", 20)),
+    candidate("c48-e8-w10-hide-goal-a3", 48, 8, GOAL, 10, ("composed", 6), agreement=3),
     candidate("c96-e8-w10-hide-goal", 96, 8, GOAL, 10, ("composed", 6)),
     candidate("c48-e8-w10", 48, 8, "0", 10, ("composed", 6)),
     candidate("c96-e32-w3-drop", 96, 32, "0.3", 3, ("composed", 6)),
@@ -116,15 +119,15 @@ def least(entry):
 
 
 def markdown(results):
-    """A row a candidate and way of sampling."""
+    """A row a candidate and number of denoising steps."""
     pairs = results["fold"] + results["learned"]
-    lines = [row(["candidate", "width", "embedding", "options", "steps", "loss, left out",
-                  *pairs]), "|---" * (6 + len(pairs)) + "|"]
+    lines = [row(["candidate, steps", "width", "embedding", "options", "loss, left out", *pairs]),
+             "|---" * (5 + len(pairs)) + "|"]
     for entry in results["candidates"]:
         for found in entry["asked"]:
             lines.append(row([f"{entry['id']}, {found['steps']}", entry["channels"],
                               entry["embed"], "`" + " ".join(entry["options"][2:]) + "`",
-                              found["steps"], f"{least(entry):.3f}",
+                              f"{least(entry):.3f}",
                               *(f"{found['pairs'][pair]}/{results['episodes']}"
                                 for pair in pairs)]))
     return "\n".join(lines) + "\n"

@@ -134,6 +134,9 @@ int cmd_train(int argc, char **argv)
         option_text("method", &method, "NAME", "factored, baseline, knet or oracle"),
         option_double("composed-loss", &train_options.composed_weight, "W", 0.0, 1e6,
                       "weight of a loss on the composed score"),
+        option_double("agreement", &train_options.agreement_weight, "W", 0.0, 1e6,
+                      "weight of a loss on what composed and joint scores differ by, also for "
+                      "combinations without demonstrations; beside --composed-loss"),
         option_text("drop", &train_options.drop, "P",
                     "probability that a factor is null, or track=0.1,size=0.3 (default: the "
                     "recipe's)"),

@@ -41,6 +41,8 @@ static Json *json_from_training(const FacetPolicy *policy)
                      {"rows", (double)record->updates * eval_update_rows(policy)},
                      {"networks", policy_networks(policy)},
                      {"parameters", (double)policy_parameters(policy)});
+    if (record->agreement_weight > 0.0)
+        json_set_number(out, "agreement", record->agreement_weight);
     return out;
 }
 

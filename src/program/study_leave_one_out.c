@@ -31,6 +31,7 @@ typedef struct LeaveOneOut {
     const char *folder;
     TextList weights;           // of the composed loss, as they were typed
     double weight[RECIPES_MAX]; // of each recipe
+    double agreement;           // of recipes with a composed loss
     int recipes;
     int epochs, blocks, channels;
     int steps, plans; // of sampling, and a pair
@@ -88,6 +89,8 @@ static int train_policy(const LeaveOneOut *s, int recipe, int pair)
     step_pair(&step, "--out", text);
     snprintf(text, sizeof text, "%g", s->weight[recipe]);
     step_pair(&step, "--composed-loss", text);
+    snprintf(text, sizeof text, "%g", s->agreement);
+    if (s->agreement > 0.0 && s->weight[recipe] > 0.0) step_pair(&step, "--agreement", text);
     step_number(&step, "--epochs", s->epochs);
     step_number(&step, "--blocks", s->blocks);
     step_number(&step, "--channels", s->channels);
@@ -296,6 +299,8 @@ static Json *json_from_recipe(const LeaveOneOut *s, const RecipeResults *r, int 
     Json *out = json_object(), *pairs = json_array();
     json_set_numbers(out, {"composed_loss", s->weight[recipe]},
                      {"parameters", (double)r->about.parameters});
+    if (s->agreement > 0.0 && s->weight[recipe] > 0.0)
+        json_set_number(out, "agreement", s->agreement);
     for (int i = 0; i < s->left_out; i++) json_push(pairs, json_from_pair(s, &r->left_out[i]));
     json_set(out, "pairs", pairs);
     json_set(out, "bounds", json_from_bounds(s, r));
@@ -400,8 +405,13 @@ static FacetStatus open_study(FacetRace **race, FileLock *lock, LeaveOneOut *s)
     s->race = *race;
     TRY(list_pairs(s));
     TRY(ranks_agree(team_ranks(), step_course(course, s->common.courses, ".")));
-    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
-             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
+    int length = snprintf(settings, sizeof settings,
+                          "seed %llu, epochs %d, blocks %d, channels %d, course %s",
+                          (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels,
+                          course);
+    if (s->agreement > 0.0)
+        snprintf(settings + length, sizeof settings - (size_t)length, ", agreement %g",
+                 s->agreement);
     return step_folders(lock, s->folder, NULL, "demos.h5", settings);
 }
 
@@ -424,6 +434,9 @@ int study_leave_one_out(int argc, char **argv)
         option_list("composed-loss", &s.weights, "W",
                     "weight of the composed loss, 0 for the paper's; again for another recipe "
                     "(default: 3)"),
+        option_double("agreement", &s.agreement, "W", 0.0, 1e6,
+                      "weight of the agreement of composed and joint beside a composed loss; one "
+                      "a folder"),
         option_int("epochs", &s.epochs, "N", 1, 1 << 24, "of every training"),
         option_int("blocks", &s.blocks, "N", 1, 64, "residual blocks of every network"),
         option_int("channels", &s.channels, "N", 1, 4096, "width of every network"),

@@ -1,5 +1,6 @@
 // The training loss in double: its gradient against central differences, with and without the
-// composed loss, with several draws of a sample in its context, and how often factors are dropped.
+// losses of composed predictions, with several draws of a sample in its context, and how often
+// factors are dropped.
 #define FACET_REAL_DOUBLE
 #include "nn/derivative.h"
 #include "nn/layers.h"
@@ -27,13 +28,20 @@ typedef struct Fixture {
     double context[BATCH * CONTEXT];
 } Fixture;
 
-static void setup_with(Fixture *f, Prediction prediction, double composed, int draws, int context)
+// Weights of the losses of composed predictions: none, the composed loss, the agreement as well.
+static const struct {
+    double composed, agreement;
+} weights[] = {{0.0, 0.0}, {0.7, 0.0}, {0.7, 0.4}};
+enum { WEIGHTS = sizeof weights / sizeof *weights };
+
+static void setup_with(Fixture *f, Prediction prediction, int losses, int draws, int context)
 {
     TrainConfig config = trainer_default();
     config.batch = BATCH;
     config.prediction = prediction;
     config.drop[0] = 0.3, config.drop[1] = 0.6;
-    config.composed_weight = composed;
+    config.composed_weight = weights[losses].composed;
+    config.agreement_weight = weights[losses].agreement;
     config.draws = draws;
     config.seed = 12;
     ScoreNetConfig net = small;
@@ -49,9 +57,9 @@ static void setup_with(Fixture *f, Prediction prediction, double composed, int d
         f->trainer->params[i] += 0.1 * sin(1.0 + (double)i);
 }
 
-static void setup(Fixture *f, Prediction prediction, double composed)
+static void setup(Fixture *f, Prediction prediction, int losses)
 {
-    setup_with(f, prediction, composed, 1, 0);
+    setup_with(f, prediction, losses, 1, 0);
 }
 
 static void teardown(Fixture *f)
@@ -72,12 +80,14 @@ static void the_gradient_is_of_the_loss(void **state)
     (void)state;
     static double grads[100000];
     for (int kind = 0; kind < 3; kind++)
-        for (int composed = 0; composed < 2; composed++) {
+        for (int losses = 0; losses < WEIGHTS; losses++) {
             Fixture f;
-            setup(&f, (Prediction)kind, composed ? 0.7 : 0.0);
+            setup(&f, (Prediction)kind, losses);
             TrainReport report = trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
-            assert_near(report.loss, report.denoise + 0.7 * report.composed, 1e-12);
-            assert_true(composed ? report.composed > 0.0 : report.composed == 0.0);
+            assert_near(report.loss,
+                        report.denoise + 0.7 * report.composed + 0.4 * report.agreement, 1e-12);
+            assert_true((report.composed > 0.0) == (losses > 0));
+            assert_true((report.agreement > 0.0) == (losses > 1));
             assert_true(f.net->table.size <= 100000);
             memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
             for (int i = 0; i < f.net->table.count; i++) {
@@ -98,11 +108,11 @@ static void gradient_of_shared_context(void **state)
     enum { DRAWS = 3 };
     static double grads[100000];
     double dcontext[BATCH * CONTEXT];
-    for (int composed = 0; composed < 2; composed++) {
+    for (int losses = 0; losses < WEIGHTS; losses++) {
         Fixture f;
-        setup_with(&f, PREDICT_V, composed ? 0.7 : 0.0, DRAWS, CONTEXT);
+        setup_with(&f, PREDICT_V, losses, DRAWS, CONTEXT);
         assert_int_equal(f.trainer->noisy, BATCH * DRAWS);
-        assert_int_equal(f.trainer->composed, composed ? 7 : 0);
+        assert_int_equal(f.trainer->composed, losses ? 7 : 0);
         loss(&f);
         memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
         memcpy(dcontext, f.trainer->dcontext, sizeof dcontext);
@@ -135,7 +145,7 @@ static void draws_follow_from_seed_update_and_row(void **state)
 {
     (void)state;
     Fixture f;
-    setup(&f, PREDICT_V, 1.0);
+    setup(&f, PREDICT_V, 1);
     int dropped[K] = {0}, both = 0;
     enum { UPDATES = 600 };
     for (int u = 0; u < UPDATES; u++) {
@@ -163,11 +173,38 @@ static void draws_follow_from_seed_update_and_row(void **state)
     teardown(&f);
 }
 
+// Behind the branches stand that of the next sample's value of one factor, drawn at random, and the
+// joint prediction of the task with it.
+static void a_factor_takes_the_value_of_the_next_sample(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, PREDICT_V, 2);
+    int taken[K] = {0};
+    enum { UPDATES = 300, GROUP = 3 + K };
+    for (int u = 0; u < UPDATES; u++) {
+        f.trainer->optimizer->updates = u;
+        trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
+        for (int r = 0; r < f.trainer->composed; r++) {
+            const int *own = f.z + r * K, *next = f.z + (r + 1) % BATCH * K;
+            const int *other = f.trainer->z + (BATCH + r * GROUP + 1 + K) * K, *joint = other + K;
+            int factor = other[0] == EMBEDDING_NULL ? 1 : 0;
+            taken[factor]++;
+            assert_int_equal(other[factor], next[factor]);
+            assert_int_equal(other[1 - factor], EMBEDDING_NULL);
+            assert_int_equal(joint[factor], next[factor]);
+            assert_int_equal(joint[1 - factor], own[1 - factor]);
+        }
+    }
+    assert_near((double)taken[0] / (taken[0] + taken[1]), 0.5, 0.06);
+    teardown(&f);
+}
+
 static void bad_sizes_are_refused(void **state)
 {
     (void)state;
     Fixture f;
-    setup(&f, PREDICT_V, 0.0);
+    setup(&f, PREDICT_V, 0);
     Trainer *trainer;
     TrainConfig config = trainer_default();
     config.drop[1] = 1.5;
@@ -181,6 +218,8 @@ static void bad_sizes_are_refused(void **state)
                    "expected 1 to 32767 draws a sample, found 262144");
     config = trainer_default(), config.composed_weight = -1.0;
     assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "composed loss");
+    config = trainer_default(), config.agreement_weight = 1.0;
+    assert_refused(trainer_create(&trainer, f.net, &f.schedule, config, 2), "agreement loss");
     ScoreNetConfig none = small;
     none.factors = 0;
     ScoreNet *plain;
@@ -197,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_gradient_is_of_the_loss),
         cmocka_unit_test(gradient_of_shared_context),
         cmocka_unit_test(draws_follow_from_seed_update_and_row),
+        cmocka_unit_test(a_factor_takes_the_value_of_the_next_sample),
         cmocka_unit_test(bad_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ static void same_bits_on_any_thread_count(void **state)
     write_waves("waves.h5", WAVE_TASKS, false);
     FacetTrainOptions options = tiny_training();
     FacetTrainSummary summary;
-    options.composed_weight = 0.5;
+    options.composed_weight = 0.5, options.agreement_weight = 0.25;
     for (int threads = 1; threads <= 4; threads *= 2) {
         assert_ok(facet_policy_train(&summary, "waves.h5", threads == 1 ? "one" : "many", &options,
                                      test_pool(threads), NULL));
@@ -426,6 +426,14 @@ static void another_training_does_not_resume(void **state)
     options.seed++;
     assert_refused(train(&summary, "waves.h5", "policy", &options),
                    "policy: expected the train_seed of this run, 6, found 5");
+    options.seed--;
+    options.resume = false;
+    options.composed_weight = options.agreement_weight = 1.0;
+    assert_ok(train(&summary, "waves.h5", "agreeing", &options));
+    options.resume = true;
+    options.agreement_weight = 0.0;
+    assert_refused(train(&summary, "waves.h5", "agreeing", &options),
+                   "agreeing: expected the train_agreement_weight of this run, none, found 1");
 }
 
 // ---- Refusals -----------------------------------------------------------------------------------
@@ -513,6 +521,8 @@ static void wrong_options_are_refused(void **state)
             "hold-out task 'a/x': no size 'x'");
     REFUSED((options.method = FACET_POLICY_BASELINE, options.composed_weight = 1.0),
             "expected no composed loss with the method baseline");
+    REFUSED(options.agreement_weight = 1.0,
+            "expected an agreement of 0 or more, beside a composed loss, found 1 beside 0");
     REFUSED((options.method = FACET_POLICY_KNET, options.drop = "0.1"),
             "expected no drop probability with the method knet");
     REFUSED((options.batch = 1, options.composed_weight = 1.0),

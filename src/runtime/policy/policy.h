@@ -34,6 +34,7 @@ typedef struct PolicyRecord {
     double rate, rate_floor;       // peak learning rate, and the part of it left at the end
     double drop[FACET_FACTOR_MAX]; // probability that a factor is null
     double composed_weight;        // of the composed loss
+    double agreement_weight;       // of the agreement of composed and joint
     int draws;                     // rows a sample; 1 unless the policy sees
     double jitter;                 // strength of the changes of exposure and colour in training
     bool frozen_encoder;           // kept as it was

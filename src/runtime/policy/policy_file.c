@@ -81,6 +81,8 @@ static void set_record(Json *metadata, const PolicyRecord *record, int factors, 
     set_number(metadata, "train_warmup", (double)record->warmup);
     set_json(metadata, "train_drop", numbers(record->drop, factors));
     set_number(metadata, "train_composed_weight", record->composed_weight);
+    if (record->agreement_weight > 0.0)
+        set_number(metadata, "train_agreement_weight", record->agreement_weight);
     if (sees) {
         set_number(metadata, "train_draws", record->draws);
         set_number(metadata, "train_jitter", record->jitter);
@@ -322,6 +324,8 @@ static FacetStatus get_record(PolicyRecord *record, const Facts *facts, int fact
     TRY(get_number(&record->rate, facts, "train_rate", 0.0, 1e9));
     TRY(get_number(&record->rate_floor, facts, "train_rate_floor", 0.0, 1.0));
     TRY(get_number(&record->composed_weight, facts, "train_composed_weight", 0.0, 1e9));
+    if (safetensors_metadata(facts->file, "train_agreement_weight"))
+        TRY(get_number(&record->agreement_weight, facts, "train_agreement_weight", 0.0, 1e9));
     TRY(get_number(&record->loss, facts, "train_loss", 0.0, 1e300));
     record->epochs = (int)epochs;
     record->batch = (int)batch;

@@ -203,6 +203,7 @@ double eval_update_rows(const FacetPolicy *policy)
     int noisy = record->batch * record->draws, composed = noisy / 2, branches = 0;
     if (record->composed_weight > 0.0)
         branches = 1 + facet_factor_count(facet_policy_space(policy));
+    if (record->agreement_weight > 0.0) branches += 2;
     return noisy + composed * branches;
 }
 

@@ -151,6 +151,9 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
     }
     json_free(expected);
     PolicyRecord *record = &policy->record;
+    const char *agreement = safetensors_metadata(file, "train_agreement_weight");
+    if (status.ok && agreement && !(record->agreement_weight > 0.0)) // one that may be missing
+        status = other_setting(path, "train_agreement_weight", "none", agreement);
     const char *command = safetensors_metadata(file, "train_command");
     const char *data = safetensors_metadata(file, "train_data");
     const char *version = safetensors_metadata(file, "facet_version");

@@ -128,6 +128,7 @@ static FacetStatus make_learner(NewValue *n)
     config.batch = o->batch ? o->batch : BATCH;
     config.prediction = policy->prediction;
     config.composed_weight = policy->record.composed_weight;
+    config.agreement_weight = policy->record.agreement_weight;
     config.rate = o->rate > 0.0 ? o->rate : RATE;
     config.total = o->updates ? o->updates : UPDATES;
     config.warmup = config.total / 20;
@@ -286,7 +287,7 @@ static FacetStatus check(const FacetTrainOptions *o)
                            o->from ? "no new value" : "no policy");
     bool changes = o->recipe || o->blocks || o->channels || o->embed || o->observe_count ||
                    o->observe_steps || o->horizon || o->execute || o->encoder || o->drop ||
-                   o->composed_weight > 0.0 || o->predict || o->epochs || o->resume ||
+                   o->composed_weight > 0.0 || o->agreement_weight > 0.0 || o->predict || o->epochs || o->resume ||
                    o->validate || o->method != FACET_POLICY_FACTORED;
     if (changes)
         return status_fail(FACET_BAD_ARGUMENT,

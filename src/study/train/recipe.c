@@ -117,6 +117,11 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
                            "factors",
                            o->drop ? "drop probability" : "composed loss",
                            facet_policy_method_name(policy->method));
+    if (!(o->agreement_weight >= 0.0) || (o->agreement_weight > 0.0 && !(o->composed_weight > 0.0)))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected an agreement of 0 or more, beside a composed loss, found %g "
+                           "beside %g",
+                           o->agreement_weight, o->composed_weight);
     if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected epochs, batch, rate and composed loss of 0 or more, found "
@@ -140,6 +145,7 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
     record->rate_floor = recipe->rate_floor;
     record->warmup = recipe->warmup;
     record->composed_weight = o->composed_weight;
+    record->agreement_weight = o->agreement_weight;
     record->frozen_encoder = o->encoder_from != NULL;
     snprintf(record->frames, sizeof record->frames, "%s", o->frames ? o->frames : "");
     record->draws = o->draws ? o->draws : recipe->draws;
@@ -156,6 +162,7 @@ static void set_config(TrainConfig *config, const FacetPolicy *policy)
     config->batch = record->batch;
     config->prediction = policy->prediction;
     config->composed_weight = record->composed_weight;
+    config->agreement_weight = record->agreement_weight;
     config->rate = record->rate;
     config->rate_floor = record->rate_floor;
     config->draws = record->draws;

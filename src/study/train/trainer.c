@@ -36,10 +36,21 @@ static FacetStatus check(const TrainConfig *c, const ScoreNet *net)
     if (c->composed_weight > 0.0 && (net->config.factors == 0 || c->batch * c->draws < 2))
         return status_fail(FACET_BAD_ARGUMENT,
                            "training: a composed loss needs a factor and a batch of 2 or more");
+    if (!(c->agreement_weight >= 0.0) || (c->agreement_weight > 0.0 && c->composed_weight == 0.0))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "training: expected an agreement loss of weight 0 or more, beside a "
+                           "composed loss, found %g beside %g",
+                           c->agreement_weight, c->composed_weight);
     if (!(c->rate > 0.0))
         return status_fail(FACET_BAD_ARGUMENT, "training: expected a rate above 0, found %g",
                            c->rate);
     return status_ok();
+}
+
+// Rows that the losses of composed predictions add for each of theirs.
+static int group_rows(const TrainConfig *c, int factors)
+{
+    return 1 + factors + (c->agreement_weight > 0.0 ? 2 : 0);
 }
 
 static FacetStatus allocate(Trainer *k, int threads)
@@ -57,9 +68,10 @@ static FacetStatus allocate(Trainer *k, int threads)
     k->z = calloc(rows * (size_t)(net->config.factors + 1), sizeof *k->z);
     k->context_rows = calloc(rows * context + 1, sizeof *k->context_rows);
     k->dcontext = calloc((size_t)k->config.batch * context + 1, sizeof *k->dcontext);
-    k->squares = calloc(noisy + (size_t)k->composed, sizeof *k->squares);
+    k->swapped = calloc((size_t)k->composed + 1, sizeof *k->swapped);
+    k->squares = calloc(noisy + 2 * (size_t)k->composed, sizeof *k->squares);
     if (!k->params || !k->grads || !k->x || !k->out || !k->dout || !k->target || !k->t || !k->z ||
-        !k->context_rows || !k->dcontext || !k->squares)
+        !k->context_rows || !k->dcontext || !k->swapped || !k->squares)
         return status_fail(FACET_NO_MEMORY, "out of memory for training %zu parameters",
                            net->table.parameters);
     tensor_init(k->params, &net->table, k->config.seed);
@@ -81,7 +93,8 @@ FacetStatus trainer_create(Trainer **out, const ScoreNet *net, const NoiseSchedu
     k->last_part = score_parts(net);
     k->noisy = config.batch * config.draws;
     k->composed = config.composed_weight > 0.0 ? k->noisy / 2 : 0;
-    k->rows = k->noisy + k->composed * (1 + net->config.factors);
+    k->group = group_rows(&config, net->config.factors);
+    k->rows = k->noisy + k->composed * k->group;
     FacetStatus status = allocate(k, threads);
     if (!status.ok) {
         trainer_free(k);
@@ -107,6 +120,7 @@ void trainer_free(Trainer *k)
     free(k->z);
     free(k->context_rows);
     free(k->dcontext);
+    free(k->swapped);
     free(k->squares);
     free(k);
 }
@@ -119,19 +133,38 @@ static void copy_context(Trainer *k, int row, int sample)
                width * sizeof *k->context);
 }
 
+// Row `to` of the pass: what row `row` has, with no factor shown. Returns its factors.
+static int *lay_again(Trainer *k, int to, int row, int sample)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    memcpy(k->x + (size_t)to * size, k->x + (size_t)row * size, (size_t)size * sizeof *k->x);
+    k->t[to] = k->t[row];
+    copy_context(k, to, sample);
+    int *z = k->z + (ptrdiff_t)to * factors;
+    for (int i = 0; i < factors; i++) z[i] = EMBEDDING_NULL;
+    return z;
+}
+
 // The branches of a composed prediction of `row`, from row `first` of the pass on: null, and one a
 // factor.
 static void lay_branches(Trainer *k, int row, int first, int sample, const int *task)
 {
-    int size = sample_size(k->net), factors = k->net->config.factors;
-    for (int branch = 0; branch <= factors; branch++) {
-        int r = first + branch;
-        memcpy(k->x + (size_t)r * size, k->x + (size_t)row * size, (size_t)size * sizeof *k->x);
-        k->t[r] = k->t[row];
-        copy_context(k, r, sample);
-        for (int i = 0; i < factors; i++)
-            k->z[r * factors + i] = branch == 1 + i ? task[i] : EMBEDDING_NULL;
-    }
+    lay_again(k, first, row, sample);
+    for (int i = 0; i < k->net->config.factors; i++)
+        lay_again(k, first + 1 + i, row, sample)[i] = task[i];
+}
+
+// Behind the branches: that of a value which the next sample of the batch has, and the joint
+// prediction of the task with it. Values that no sample has are never shown.
+static void lay_swapped(Trainer *k, FacetRng *rng, int row, int at, int sample)
+{
+    int factors = k->net->config.factors;
+    int factor = (int)(rng_uniform(rng) * factors);
+    int value = k->tasks[(sample + 1) % k->config.batch * factors + factor];
+    lay_again(k, at, row, sample)[factor] = value;
+    int *joint = lay_again(k, at + 1, row, sample);
+    for (int i = 0; i < factors; i++) joint[i] = i == factor ? value : k->tasks[sample * factors + i];
+    k->swapped[row] = factor;
 }
 
 // Noise for a sample at time t: row `row` of the pass, and row `at` of the targets.
@@ -153,7 +186,7 @@ static void draw_noise(Trainer *k, FacetRng *rng, int t, int row, int at, int sa
 }
 
 // Draws time, dropout and noise of one noisy row, and lays out its rows of the pass: the
-// row itself, and for the composed loss the null branch and one branch a factor.
+// row itself, and for the composed loss the null branch and one branch a factor, and so on.
 static void draw_row(void *context, int row, int worker)
 {
     (void)worker;
@@ -169,7 +202,37 @@ static void draw_row(void *context, int row, int worker)
         k->z[row * factors + i] = dropped ? EMBEDDING_NULL : task[i];
     }
     draw_noise(k, &rng, t, row, row, sample);
-    if (row < k->composed) lay_branches(k, row, k->noisy + row * (1 + factors), sample, task);
+    if (row >= k->composed) return;
+    int first = k->noisy + row * k->group;
+    lay_branches(k, row, first, sample, task);
+    if (k->config.agreement_weight > 0.0)
+        lay_swapped(k, &rng, row, first + 1 + factors, sample);
+}
+
+// The squared difference of a row's composed and joint predictions with another value of a factor.
+// Its gradients join those of the composed loss.
+static void agreement_loss(Trainer *k, int row)
+{
+    int size = sample_size(k->net), factors = k->net->config.factors;
+    size_t first = (size_t)(k->noisy + row * k->group) * size;
+    const Real *null = k->out + first, *other = null + (size_t)(1 + factors) * size;
+    Real *dnull = k->dout + first, *dother = dnull + (size_t)(1 + factors) * size;
+    Real scale = R(2.0 * k->config.agreement_weight / ((double)k->composed * size));
+    int swapped = 1 + k->swapped[row];
+    double square = 0.0;
+    for (int i = 0; i < size; i++) {
+        Real sum = R(1 - factors) * null[i] + other[i];
+        for (int b = 1; b <= factors; b++)
+            if (b != swapped) sum += null[(size_t)b * size + i];
+        Real error = sum - other[size + i];
+        square += (double)error * (double)error;
+        dnull[i] += scale * error * R(1 - factors);
+        for (int b = 1; b <= factors; b++)
+            if (b != swapped) dnull[(size_t)b * size + i] += scale * error;
+        dother[i] = scale * error;
+        dother[size + i] = -scale * error;
+    }
+    k->squares[k->noisy + k->composed + row] = square;
 }
 
 // The squared error of one row and its gradient; then the same for its composed prediction.
@@ -188,7 +251,7 @@ static void row_loss(Trainer *k, int row)
     }
     k->squares[row] = square;
     if (row >= k->composed) return;
-    size_t first = (size_t)(noisy + row * (1 + factors)) * size;
+    size_t first = (size_t)(noisy + row * k->group) * size;
     const Real *null = k->out + first;
     Real *dnull = k->dout + first;
     scale = R(2.0 * k->config.composed_weight / ((double)k->composed * size));
@@ -202,15 +265,16 @@ static void row_loss(Trainer *k, int row)
         for (int b = 1; b <= factors; b++) dnull[(size_t)b * size + i] = scale * error;
     }
     k->squares[noisy + row] = square;
+    if (k->config.agreement_weight > 0.0) agreement_loss(k, row);
 }
 
 // Sums the gradients of the rows that share a sample's context, in their order.
 static void sum_dcontext(Trainer *k)
 {
-    int width = k->net->config.context, branches = 1 + k->net->config.factors;
+    int width = k->net->config.context;
     memset(k->dcontext, 0, (size_t)k->config.batch * width * sizeof *k->dcontext);
     for (int row = 0; row < k->rows; row++) {
-        int noisy = row < k->noisy ? row : (row - k->noisy) / branches;
+        int noisy = row < k->noisy ? row : (row - k->noisy) / k->group;
         const Real *from = k->context_rows + (size_t)row * width;
         Real *to = k->dcontext + (size_t)(noisy / k->config.draws) * width;
         for (int i = 0; i < width; i++) to[i] += from[i];
@@ -236,10 +300,13 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Re
     for (int row = 0; row < noisy; row++) {
         row_loss(k, row);
         report.denoise += k->squares[row] / ((double)noisy * size);
-        if (row < k->composed)
-            report.composed += k->squares[noisy + row] / ((double)k->composed * size);
+        if (row >= k->composed) continue;
+        double terms = (double)k->composed * size;
+        report.composed += k->squares[noisy + row] / terms;
+        report.agreement += k->squares[noisy + k->composed + row] / terms;
     }
-    report.loss = report.denoise + k->config.composed_weight * report.composed;
+    report.loss = report.denoise + k->config.composed_weight * report.composed +
+                  k->config.agreement_weight * report.agreement;
     score_backward_rows(NULL, k->work, k->dout, pool);
     sharing_finish(k->sharing);
     score_backward_weights(k->grads, conditioned ? k->context_rows : NULL, k->work,
@@ -342,7 +409,7 @@ bool trainer_validates(const TrainConfig *config, int factors)
     int noisy = config->batch * config->draws;
     int composed = config->composed_weight > 0.0 ? noisy / 2 : 0;
     bool alone = facet_ranks_count(config->ranks) == 1;
-    return alone && noisy + composed * (1 + factors) >= (factors ? 2 + factors : 1);
+    return alone && noisy + composed * group_rows(config, factors) >= (factors ? 2 + factors : 1);
 }
 
 TrainConfig trainer_default(void)

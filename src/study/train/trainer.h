@@ -7,6 +7,10 @@
 // The composed loss is an addition to the paper, with weight W (0 leaves it out): for the first
 // half of the rows, without dropout, the composed prediction itself is trained on the same noise:
 //   L += W mean || p_null + sum_i (p_i - p_null) - target ||^2.
+// The agreement loss is another, with weight A: for the same rows, a factor i drawn at random takes
+// the value z' that the next sample of the batch has, and the composed prediction of this
+// combination, which nobody may have demonstrated, is to agree with the joint one, whatever it is:
+//   L += A mean || p_null + sum_{j != i} (p_j - p_null) + (p_i' - p_null) - p(x_t, t, z') ||^2.
 // A sample whose context is dear, such as the features of an image, may be used for several rows,
 // each with its own t, eps and dropout; its context gets the sum of their gradients.
 //
@@ -26,6 +30,7 @@ typedef struct TrainConfig {
     Prediction prediction;
     double drop[SCORE_FACTORS_MAX]; // a probability a factor
     double composed_weight;         // W
+    double agreement_weight;        // A; needs a composed loss
     OptimizerConfig optimizer;
     double rate, rate_floor; // peak learning rate, and the part of it that is left at the end
     long warmup, total;      // updates
@@ -39,9 +44,10 @@ TrainConfig trainer_default(void);
 
 typedef struct TrainReport {
     long update;      // the number of this update, from 1
-    double loss;      // denoise + W composed
+    double loss;      // denoise + W composed + A agreement
     double denoise;   // mean squared error of the prediction
     double composed;  // mean squared error of the composed prediction; 0 without composed loss
+    double agreement; // mean squared difference of composed and joint; 0 without its loss
     double grad_norm; // before clipping
     double rate;
     bool finite; // false: loss or gradients were not finite, and nothing was updated
@@ -73,14 +79,17 @@ typedef struct Trainer {
     int noisy;            // batch draws: row r is draw r % draws of sample r / draws
     int composed;         // how many of them, the first ones, have the composed loss
     int last_part;        // of the table, whose gradients are summed: all, or the first ones
-    int rows;             // of a pass: noisy, then 1 + K branches a composed row
+    int group;            // rows that a composed row adds: 1 + K branches, and for the agreement
+                          // the branch of the other value and the joint prediction with it
+    int rows;             // of a pass: noisy, then a group a composed row
     Real *x, *out, *dout; // [rows][T][D]
     Real *target;         // [noisy][T][D]
     Real *t;              // [rows]
     int *z;               // [rows][K]
+    int *swapped;         // [composed], the factor whose value is another one's
     Real *context_rows;   // [rows][context], and then its gradient
     Real *dcontext;       // [batch][context], the gradient of the last pass
-    double *squares;      // [noisy + composed], squared errors
+    double *squares;      // [noisy + 2 composed], squared errors
     const Real *data;     // the batch of the current pass
     const int *tasks;
     const Real *context;
