@@ -45,6 +45,11 @@ CANDIDATES = (
     candidate("c96-e8-w10-hide-goal", 96, 8, GOAL, 10, ("composed", 6)),
     candidate("c48-e8-w10", 48, 8, "0", 10, ("composed", 6)),
     candidate("c96-e32-w3-drop", 96, 32, "0.3", 3, ("composed", 6)),
+    candidate("told-c48-e3", 48, 3, "0", 0, ("joint", 10)),
+    candidate("c48-e8-w10-hide-goal-a10", 48, 8, GOAL, 10, ("composed", 6), agreement=10),
+    candidate("c48-e3-w10-hide-goal-a3", 48, 3, GOAL, 10, ("composed", 6), agreement=3),
+    candidate("c64-e4-w10-hide-goal-a10", 64, 4, GOAL, 10, ("composed", 6), agreement=10),
+    candidate("c48-e4-w10-a10", 48, 4, "0", 10, ("composed", 6), agreement=10),
 )
 
 
