@@ -10,13 +10,13 @@ HAND_START = (0.0, 0.6)  # m: where Meta-World puts the hand, above the table
 OBJECT_LOW, OBJECT_HIGH = (-0.1, 0.6), (0.1, 0.7)  # m: where its three environments put the object
 HEIGHT = 0.2  # m: of the places of reach and pick-place; those of push are on the table
 
-# Places on an arc around the hand's start, 0.13 m apart, so that none is on the way to another and
+# Places on an arc around the hand's start, 0.11 m apart, so that none is on the way to another and
 # no success in one (within 0.05 m, pick-place 0.07 m) is one in another.
 RADIUS = 0.27  # m
-BEARINGS = {"outer-left": -98, "far-left": -70, "left": -42, "mid-left": -14, "mid-right": 14,
-            "right": 42, "far-right": 70, "outer-right": 98}  # degrees from straight ahead
-GOALS = tuple(BEARINGS)
-SHARED = ("outer-left", "outer-right")  # goals that training shows with every skill
+GOALS = ("outer-left", "far-left", "left", "mid-left", "middle", "mid-right", "right", "far-right",
+         "outer-right")
+BEARINGS = {goal: 24.5 * (number - 4) for number, goal in enumerate(GOALS)}  # degrees from ahead
+SHARED = ("outer-left", "middle", "outer-right")  # goals that training shows with every skill
 
 FACTORS = {"skill": list(SKILLS), "goal": list(GOALS)}
 
@@ -48,13 +48,13 @@ def training():
 
 def unshared():
     """Training pairs without which no goal is shown with both push and pick-place."""
-    return [("push", SHARED[0]), ("pick-place", SHARED[1])]
+    return [("push", SHARED[0]), ("pick-place", SHARED[1]), ("push", SHARED[2])]
 
 
-def fold():
-    """Two training pairs that are left out as well while the recipe is chosen: mirror images, each
-    between two goals that its skill is trained at."""
-    return [("push", "mid-right"), ("pick-place", "mid-left")]
+def folds():
+    """Training pairs that are left out as well, one at a time, while the recipe is chosen: like the
+    held-out ones, each has a goal that reach and one skill more show."""
+    return [("push", "middle"), ("pick-place", "middle")]
 
 
 def text(pair):

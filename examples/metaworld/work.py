@@ -68,7 +68,7 @@ def train_policy(options, method, seed, updates, out, hold_out, clock):
     os.makedirs(os.path.dirname(out), exist_ok=True)
     command = train_command(options.facet, method, options.demos, out, seed, updates, hold_out)
     command += ["--threads", str(options.threads)]
-    print("$ " + shlex.join(command), flush=True)
+    print(f"$ {shlex.join(command)}\n", end="", flush=True)  # in one piece: others print too
     try:
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     except OSError as error:
