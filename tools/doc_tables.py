@@ -379,10 +379,22 @@ def metaworld_pairs(data, label):
 
 
 def metaworld_fold(data, label):
-    """A row a candidate and its number of denoising steps: "c48, 6"."""
-    name, steps = label.rsplit(", ", 1)
-    candidate = named(data["candidates"], "id", name)
-    asked = named(candidate["asked"], "steps", int(steps))["pairs"]
+    """A row a candidate: what it is, and for every pair that is left out the last loss, the
+    successes there, and those on the pair of the same goal that was learned."""
+    candidate, episodes = named(data["candidates"], "id", label), data["episodes"]
+    words = candidate["options"][candidate["options"].index("--drop"):]
+    cells = [f"{candidate['channels']}", f"{candidate['embed']}", f"`{' '.join(words)}`"]
+    for fold in candidate["folds"]:
+        loss = fold["looks"][-1][2 if candidate["mode"] == "composed" else 1]
+        learned, = fold["learned"].values()
+        cells += [f"{loss:.3f}", f"{fold['success']}/{episodes}", f"{learned}/{episodes}"]
+    return cells
+
+
+def metaworld_first_fold(data, label):
+    """A row a candidate that was asked for the pairs left out, and for two that were learned."""
+    candidate = named(data["candidates"], "id", label)
+    asked = candidate["asked"][0]["pairs"]
     words = candidate["options"][candidate["options"].index("--drop"):]
     _, joint, composed = candidate["looks"][-1]
     return [f"{candidate['channels']}", f"{candidate['embed']}", f"`{' '.join(words)}`",
@@ -407,7 +419,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
-    new_value)}
+    metaworld_first_fold, new_value)}
 
 # ---- Pages --------------------------------------------------------------------------------------
 
