@@ -122,6 +122,17 @@ def race_study(data, label):
             f"{order['right']:.1f}/{order['pairs']:.0f}"]
 
 
+def operators(data, label):
+    """A row an operator, by its mode."""
+    row = next(row for row in data["operators"] if row["mode"] == label.strip("`"))
+    gates = data["methods"][row["mode"]]["all_seeds"]
+    learned = row["weights"][0] is None
+    return ["learned" if learned else ", ".join(f"{weight:.1f}" for weight in row["weights"]),
+            f"{row['networks']}", f"{1e-6 * row['parameters']:.1f} M",
+            f"{1e-6 * row['rows']:.2f} M", f"{row['passes']}",
+            *(count(gates[key]) for key in ("all", "training", "held_out"))]
+
+
 # ---- docs/certificates.md -----------------------------------------------------------------------
 
 
@@ -415,8 +426,8 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, shipped, race_study, certificate, closed_loop, paces, interaction,
-    exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
+    passage, held_out_tasks, shipped, race_study, operators, certificate, closed_loop, paces,
+    interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value)}

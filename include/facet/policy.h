@@ -94,13 +94,14 @@ FACET_API bool facet_policy_knows(const FacetPolicy *policy, int factor, int val
 // ---- Sampling -----------------------------------------------------------------------------------
 
 // How what single factors say becomes one: s = s_null + sum_i w_i (s_i - s_null), with weights that
-// the operator allows; or all factors at once. docs/operators.md
+// the operator allows; or all factors at once. docs/studies.md
 typedef enum FacetPolicyMode {
     FACET_POLICY_COMPOSED,    // any weights, ones unless given
     FACET_POLICY_JOINT,       // all factors shown at once; FACET_POLICY_KNET has no such network
     FACET_POLICY_PRODUCT,     // they sum to 1 (PoCo)
     FACET_POLICY_CONVEX,      // 0 or more, and sum to at most 1 (GPC)
     FACET_POLICY_INTERPOLATE, // the first factor's alone, from 0 to 1 (Mao et al.)
+    FACET_POLICY_ROUTER,      // those of the policy's router, if it has one (FDP)
     FACET_POLICY_MODES,
 } FacetPolicyMode;
 
@@ -109,8 +110,8 @@ typedef enum FacetPolicySampler {
     FACET_POLICY_DPMPP, // DPM-Solver++ 2M
 } FacetPolicySampler;
 
-// "composed", "joint", "product", "convex" or "interpolate", and "ddim" or "dpmpp". A failure names
-// the known ones.
+// "composed", "joint", "product", "convex", "interpolate" or "router", and "ddim" or "dpmpp". A
+// failure names the known ones.
 FACET_API FacetStatus facet_policy_mode_parse(FacetPolicyMode *mode, const char *name);
 FACET_API FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *name);
 

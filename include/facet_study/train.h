@@ -53,6 +53,9 @@ typedef struct FacetTrainOptions {
     const char *from;      // the policy's file
     const char *new_value; // "size=tiny"
 
+    // Only for a router over a policy's networks.
+    const char *router_from; // the file of a knet
+
     // Only for policies that see.
     const char *encoder;      // "small" or "resnet18"; NULL: small, where images are observed
     const char *encoder_from; // a policy whose encoder is taken over and kept as it is
@@ -99,6 +102,15 @@ FACET_API FacetStatus facet_policy_train(FacetTrainSummary *summary, const char 
 FACET_API FacetStatus facet_policy_train_value(FacetTrainSummary *summary, const char *data,
                                                const char *out, const FacetTrainOptions *options,
                                                FacetPool *pool, const FacetProgress *progress);
+
+// Gives a knet (`router_from`) that acts blind a router, which mixes its networks' predictions by
+// weights that follow from the noisy plan, the time and the task (FACET_POLICY_ROUTER). It is
+// learned on the demonstrations that the networks were trained on, and on no others, without those
+// of held-out tasks; the networks stay as they are to the bit. Of the options it takes filter,
+// batch, rate, updates, seed, precision and those for the record.
+FACET_API FacetStatus facet_policy_train_router(FacetTrainSummary *summary, const char *data,
+                                                const char *out, const FacetTrainOptions *options,
+                                                FacetPool *pool, const FacetProgress *progress);
 
 // The training of a policy that sees, on the frames of image sets (facet_study/image_set.h),
 // for a number of updates. Held-out tasks may leave factors open: "venue=pool" holds out all of

@@ -16,7 +16,7 @@ Task = Union[str, "tuple[str | None, ...]", Mapping[str, "str | None"]]
 """One task: "race1/wide" or "size=wide,track=race1", ("race1", "wide"), or {"track": "race1"}. A
 factor that is left out, None or "*" is open."""
 
-Mode = Literal["composed", "joint", "product", "convex", "interpolate"]
+Mode = Literal["composed", "joint", "product", "convex", "interpolate", "router"]
 """How what single factors say becomes one (docs/studies.md), or all factors at once."""
 
 _SEED_MOST = 2**64 - 1
@@ -102,7 +102,8 @@ class Policy:
         seed: of the starting noise, or one a plan. Plans of one call that have the same task and
             seed start from other noise each; what else is in the call changes nothing.
         mode: "composed" adds up what each factor does alone; "joint" shows all factors at once;
-            "product", "convex" and "interpolate" have weights of their own.
+            "product", "convex" and "interpolate" have weights of their own, and "router" those of
+            the policy's router, if it has one.
         sampler: "ddim", or "dpmpp" for DPM-Solver++ 2M.
         temperature: scale of the starting noise; 0 for the policy's own.
         weights: of the factors, in their order or by name; None for the mode's own.

@@ -260,7 +260,7 @@ int command_failed(const char *command, FacetStatus status);
 int command_misused(const char *command, FacetStatus status);
 
 // What --mode takes, for help (facet_policy_mode_parse).
-#define MODE_NAMES "composed, joint, product, convex or interpolate"
+#define MODE_NAMES "composed, joint, product, convex, interpolate or router"
 
 // The command line that gives the same results, "facet eval --seeds 5": without the options that
 // change none, such as --threads and --json. Results keep it whole in COMMAND_TEXT bytes.

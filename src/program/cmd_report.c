@@ -133,6 +133,9 @@ int cmd_report(int argc, char **argv)
                           "Facet)")),
         reads(option_text("race-study", &report.setup.files[INPUT_RACE_STUDY], "FILE",
                           "of facet reproduce --json (default: the results that ship with Facet)")),
+        reads(option_text("operators", &report.setup.files[INPUT_OPERATORS], "FILE",
+                          "of facet study operators --json (default: the results that ship with "
+                          "Facet)")),
         reads(option_text("gate", &report.setup.files[INPUT_GATE], "FILE",
                           "of facet gate --json (default: the results that ship with Facet)")),
         reads(

@@ -20,12 +20,18 @@ static FacetStatus parse_precision(FacetTrainPrecision *precision, const char *n
     return status_fail(FACET_NOT_FOUND, "no precision '%.40s': fp32, fp16", name);
 }
 
+// What is trained: the method, or a router over networks that are there.
+static const char *trained(const FacetTrainOptions *options)
+{
+    return options->router_from ? "router" : facet_policy_method_name(options->method);
+}
+
 static Json *json_from_training(const FacetTrainSummary *summary, const FacetTrainOptions *options,
                                 const char *out)
 {
     Json *document = json_object();
     json_set_string(document, "policy", out);
-    json_set_string(document, "method", facet_policy_method_name(options->method));
+    json_set_string(document, "method", trained(options));
     json_set_number(document, "demos", summary->demos);
     json_set_number(document, "samples", summary->samples);
     json_set_number(document, "tasks", summary->tasks);
@@ -82,16 +88,25 @@ static FacetStatus split_keys(TextList *keys, char *text)
     return status_ok();
 }
 
+// Which training the options mean.
+static FacetStatus train_what(FacetTrainSummary *summary, const char *data, const char *out,
+                              const FacetTrainOptions *options, FacetPool *pool,
+                              const FacetProgress *bar)
+{
+    if (options->router_from)
+        return facet_policy_train_router(summary, data, out, options, pool, bar);
+    if (options->from || options->new_value)
+        return facet_policy_train_value(summary, data, out, options, pool, bar);
+    return facet_policy_train(summary, data, out, options, pool, bar);
+}
+
 static FacetStatus train(const char *data, const char *out, const FacetTrainOptions *options,
                          const CommonOptions *common)
 {
     FacetTrainSummary summary;
     FacetPool *pool;
     TRY(facet_pool_create(&pool, common->threads));
-    const FacetProgress *bar = bar_open(common->quiet);
-    FacetStatus status = options->from || options->new_value
-                             ? facet_policy_train_value(&summary, data, out, options, pool, bar)
-                             : facet_policy_train(&summary, data, out, options, pool, bar);
+    FacetStatus status = train_what(&summary, data, out, options, pool, bar_open(common->quiet));
     facet_pool_destroy(pool);
     if (!status.ok) return status;
     char parameters[24];
@@ -99,10 +114,9 @@ static FacetStatus train(const char *data, const char *out, const FacetTrainOpti
     printf("%s: %s, %d network%s of %s parameters in all\n"
            "%d demonstrations of %d task%s, %d samples, %ld updates (%ld in this run), %.1f s\n"
            "loss of the last epoch %.5f\n",
-           out, facet_policy_method_name(options->method), summary.networks,
-           summary.networks == 1 ? "" : "s", parameters, summary.demos, summary.tasks,
-           summary.tasks == 1 ? "" : "s", summary.samples, summary.updates,
-           summary.updates - summary.resumed, summary.seconds, summary.loss);
+           out, trained(options), summary.networks, summary.networks == 1 ? "" : "s", parameters,
+           summary.demos, summary.tasks, summary.tasks == 1 ? "" : "s", summary.samples,
+           summary.updates, summary.updates - summary.resumed, summary.seconds, summary.loss);
     print_losses("validation", summary.valid, summary.valid_composed);
     print_losses("held-out tasks", summary.held_out, summary.held_out_composed);
     fputs(summary.remarks, stdout);
@@ -154,6 +168,9 @@ int cmd_train(int argc, char **argv)
                           "teach this policy a new value, and leave all else as it is")),
         option_text("new-value", &train_options.new_value, "FACTOR=VALUE",
                     "the value that --from gets from demonstrations that have it"),
+        reads(option_text("router-from", &train_options.router_from, "POLICY",
+                          "train a router over the networks of this knet, and leave them as they "
+                          "are")),
         option_text("filter", &train_options.filter, "NAME",
                     "train on the demonstrations that mask/NAME of the file lists"),
         option_text("validate", &train_options.validate, "NAME",
@@ -191,6 +208,7 @@ int cmd_train(int argc, char **argv)
         .example = "facet train --data demos.h5 --out policy.safetensors --hold-out course\n"
                    "facet train --data demos.h5 --out ours.safetensors --composed-loss 3\n"
                    "facet train --data robot.h5 --out p.safetensors --observe joints,wrist\n"
+                   "facet train --data demos.h5 --out r.safetensors --router-from k.safetensors\n"
                    "mpirun -n 2 facet train --data demos.h5 --out policy.safetensors",
         .options = options,
         .option_count = sizeof options / sizeof *options,

@@ -38,7 +38,7 @@ static Json *json_from_training(const FacetPolicy *policy)
     json_set_string(out, "recipe", record->recipe);
     json_set_numbers(out, {"composed_loss", record->composed_weight}, {"drop", record->drop[0]},
                      {"updates", (double)record->updates},
-                     {"rows", (double)record->updates * eval_update_rows(policy)},
+                     {"rows", eval_training_rows(policy)},
                      {"networks", policy_networks(policy)},
                      {"parameters", (double)policy_parameters(policy)});
     if (record->agreement_weight > 0.0)

@@ -1,7 +1,8 @@
 // facet study operators: composition operators over the same networks, side by side.
 //
 // Each has its weights chosen by flying training tasks (race/operators.h), and is then flown on all
-// tasks. What the operators differ in is what they are allowed to do with the same predictions.
+// tasks. What the operators differ in is what they are allowed to do with the same predictions. The
+// router's are learned (facet train --router-from); a policy without one has no such row.
 #include "study_operators.h"
 
 #include "bar.h"
@@ -11,6 +12,7 @@
 #include "paper/paper.h"
 #include "race/operators.h"
 #include "report/table.h"
+#include "report/tables.h"
 #include "show_race.h"
 
 #include <stdio.h>
@@ -33,25 +35,25 @@ static const struct {
     {FACET_POLICY_PRODUCT, "product of experts (PoCo)"},
     {FACET_POLICY_CONVEX, "convex combination (GPC)"},
     {FACET_POLICY_INTERPOLATE, "track networks interpolated (Mao et al.)"},
+    {FACET_POLICY_ROUTER, "experts under a learned router (FDP)"},
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-// Branches that count: those with a weight of their own, and the null branch unless it cancels.
-static int branches_used(const double weights[2])
-{
-    return (weights[0] != 0.0) + (weights[1] != 0.0) + (weights[0] + weights[1] != 1.0);
-}
-
 static Json *json_from_choice(int i, const OperatorChoice *choice, const FacetPolicy *policy)
 {
+    bool routed = operators[i].mode == FACET_POLICY_ROUTER;
+    double parameters = (double)policy_parameters(policy), rows = eval_training_rows(policy);
+    if (routed) {
+        parameters += (double)policy_router_parameters(policy);
+        rows += eval_router_rows(policy);
+    }
     Json *out = json_object(), *weights = json_array(), *search = json_object();
     json_set_string(out, "mode", policy_mode_name(operators[i].mode));
     json_set_string(out, "name", operators[i].whose);
     for (int f = 0; f < 2; f++) json_push_number(weights, choice->weights[f]);
     json_set(out, "weights", weights);
-    json_set_numbers(out, {"networks", policy_networks(policy)},
-                     {"parameters", (double)policy_parameters(policy)},
-                     {"passes", branches_used(choice->weights)});
+    json_set_numbers(out, {"networks", policy_networks(policy)}, {"parameters", parameters},
+                     {"rows", rows}, {"passes", operator_passes(choice)});
     json_set_numbers(search, {"tried", choice->tried}, {"passed", choice->training.passed},
                      {"gates", choice->training.gates}, {"error_m", choice->error});
     json_set(out, "search", search);
@@ -65,44 +67,11 @@ static FacetStatus fly_operator(EvalRow *row, Json *list, const FacetRace *race,
     FacetPolicySampling how = {
         .mode = operators[i].mode, .steps = o->steps, .seed = o->common.seed};
     TRY(operator_choose(&choice, race, policy, &how, o->search_plans, bar_open(o->common.quiet)));
-    how.weights = choice.weights;
+    how.weights = operator_weights(&choice);
     row->key = policy_mode_name(operators[i].mode);
     row->policy = policy;
     json_push(list, json_from_choice(i, &choice, policy));
     return eval_run(&row->run, race, policy, &how, o->plans, bar_open(o->common.quiet));
-}
-
-static void add_row(Table *table, const EvalRow *row, int i, const JsonRef *choice)
-{
-    FacetRaceTotals totals = eval_totals_all(&row->run);
-    JsonRef list, at;
-    double weights[2] = {0.0};
-    if (json_member(&list, choice, "weights").ok)
-        for (int f = 0; f < 2; f++)
-            if (json_element(&at, &list, f).ok) json_number(&weights[f], &at, -1e9, 1e9);
-    table_cell(table, "%s", operators[i].whose);
-    table_cell(table, "%.1f, %.1f", weights[0], weights[1]);
-    table_cell(table, "%d/%d", totals.all.passed, totals.all.gates);
-    table_cell(table, "%d/%d", totals.training.passed, totals.training.gates);
-    table_cell(table, "%d/%d", totals.held_out.passed, totals.held_out.gates);
-}
-
-static void show(const Evaluation *evaluation, const Json *list)
-{
-    Table *table = table_create((TableColumn[]){{"operator", TABLE_LEFT},
-                                                {"weights", TABLE_RIGHT},
-                                                {"all", TABLE_RIGHT},
-                                                {"training", TABLE_RIGHT},
-                                                {"held out", TABLE_RIGHT}},
-                                5);
-    JsonRef root = json_root(list, "operators"), at;
-    for (int i = 0; i < evaluation->row_count; i++)
-        if (json_element(&at, &root, i).ok) add_row(table, &evaluation->rows[i], i, &at);
-    table_print(table, stdout);
-    printf("\n");
-    table_note(stdout, "Gates passed over all plans. The weights of track and size are chosen by "
-                       "flying training tasks; those of the sum are the paper's.");
-    table_destroy(table);
 }
 
 static FacetStatus study(const FacetRace *race, const FacetPolicy *policy,
@@ -115,14 +84,17 @@ static FacetStatus study(const FacetRace *race, const FacetPolicy *policy,
     evaluation->steps = o->steps;
     evaluation->no_plans = true;
     for (int i = 0; i < OPERATORS && status.ok; i++) {
-        status = fly_operator(&evaluation->rows[i], list, race, policy, i, o);
+        if (operators[i].mode == FACET_POLICY_ROUTER && !policy_router_record(policy)) continue;
+        status = fly_operator(&evaluation->rows[evaluation->row_count], list, race, policy, i, o);
         if (status.ok) evaluation->row_count++;
     }
     if (status.ok) {
-        show(evaluation, list);
         Json *document = json_from_evaluation(race, evaluation);
         json_set(document, "operators", list);
         json_set_origin(document, o->command, o->common.seed);
+        print_document(stdout, race, INPUT_OPERATORS, document);
+        if (!policy_router_record(policy))
+            table_note(stdout, "The policy has no router: facet train --router-from gives it one.");
         status = json_finish(document, &o->common);
     } else {
         json_free(list);

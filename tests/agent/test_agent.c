@@ -302,7 +302,7 @@ static void wrong_options_are_refused(void **state)
         {{.sampling = {.numbers = &number}}, "expected no seeds, numbers"},
         {{.sampling = {.steps = 21}}, "20"},
         {{.sampling = {.temperature = -1.0}}, "expected a temperature of 0 or more, found -1"},
-        {{.sampling = {.mode = (FacetPolicyMode)7}}, "expected a mode from 0 to 4, found 7"},
+        {{.sampling = {.mode = (FacetPolicyMode)7}}, "expected a mode from 0 to 5, found 7"},
     };
     FacetAgent *agent;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

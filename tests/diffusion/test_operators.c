@@ -61,6 +61,19 @@ static void a_refusal_says_what_it_found(void **state)
     for (int i = 0; i < ALL; i++) assert_false(all[i]->weights(weights, nans, 2).ok);
 }
 
+// A router's weights are learned: nobody gives them, and one that has learned nothing has equal
+// ones.
+static void a_router_takes_no_weights(void **state)
+{
+    (void)state;
+    static const double half[] = {0.5, 0.5};
+    double weights[2];
+    assert_ok(compose_router.weights(weights, NULL, 2));
+    for (int k = 0; k < 2; k++) assert_near(weights[k], 1.0 / 3, 1e-15);
+    assert_refused(compose_router.weights(weights, half, 2),
+                   "router: expected no weights, which are the router's, found 0.5, 0.5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -68,6 +81,7 @@ int main(void)
         cmocka_unit_test(own_weights_are_those_of_the_papers),
         cmocka_unit_test(each_takes_its_own_weights_alone),
         cmocka_unit_test(a_refusal_says_what_it_found),
+        cmocka_unit_test(a_router_takes_no_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,11 +47,12 @@ static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
     assert_ok(facet_policy_runner_create(&runner, policy, PLANS, 2, pool));
     long before = allocations;
     assert_true(before > 0);
+    FacetPolicyMode other =
+        policy->method != FACET_POLICY_KNET ? FACET_POLICY_JOINT : FACET_POLICY_PRODUCT;
+    if (policy->router) other = FACET_POLICY_ROUTER;
     for (int i = 0; i < 8; i++) {
-        bool joint = i >= 4 && policy->method != FACET_POLICY_KNET;
-        const FacetPolicySampling how = {.mode = joint ? FACET_POLICY_JOINT : FACET_POLICY_COMPOSED,
-                                         .steps = STEPS,
-                                         .seed = (uint64_t)i};
+        const FacetPolicySampling how = {
+            .mode = i >= 4 ? other : FACET_POLICY_COMPOSED, .steps = STEPS, .seed = (uint64_t)i};
         assert_ok(policy_runner_sample_path(actions, i % 4 < 2 ? path : NULL, runner, tasks,
                                             &observed, PLANS, &how, i % 2 ? pool : NULL));
     }
@@ -59,7 +60,8 @@ static void assert_samples_in_place(const FacetPolicy *policy, FacetPool *pool)
     facet_policy_runner_destroy(runner);
 }
 
-// Networks with factors and without, that act blind, see a frame, and take observations.
+// Networks with factors and without, some with a router, that act blind, see a frame, and take
+// observations.
 static void a_sampling_allocates_nothing(void **state)
 {
     (void)state;
@@ -69,6 +71,7 @@ static void a_sampling_allocates_nothing(void **state)
     for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_ORACLE; method++)
         for (int features = 0; features <= 6; features += 6) {
             FacetPolicy *policy = tiny_policy_with((FacetPolicyMethod)method, features);
+            if (method == FACET_POLICY_KNET) assert_ok(policy_router_create(policy, 5));
             assert_samples_in_place(policy, test_pool(2));
             facet_policy_destroy(policy);
             policy =

@@ -97,6 +97,45 @@ static void a_policy_that_sees_comes_back(void **state)
     facet_policy_destroy(blind);
 }
 
+static void a_router_comes_back(void **state)
+{
+    (void)state;
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_KNET), *back;
+    assert_ok(policy_router_create(policy, 5));
+    const TensorTable *table = &policy->router->table;
+    fill_weights(policy->router_params, table, 3);
+    policy->router_record = (PolicyRouterRecord){.command = "facet train --router-from \"x\"",
+                                                 .version = "0.1.0",
+                                                 .seed = UINT64_MAX,
+                                                 .batch = 32,
+                                                 .updates = 77,
+                                                 .rate = 3e-3,
+                                                 .loss = 0.125};
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_ok(facet_policy_load(&back, "policy"));
+    assert_same_settings(policy, back);
+    assert_memory_equal(back->router_params, policy->router_params, table->size * sizeof(float));
+    assert_true(back->router_record.seed == UINT64_MAX);
+    assert_int_equal(policy_router_parameters(back), table->parameters);
+    facet_policy_destroy(back);
+    // Another width than the tensors', a setting that is no number, and a policy of one network.
+    policy->router->config.hidden = 6;
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_refused(facet_policy_load(&back, "policy"), "router.0.weight");
+    policy->router->config.hidden = 5;
+    policy->router_record.batch = 0;
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_refused(facet_policy_load(&back, "policy"), "policy: router: batch: expected");
+    policy->router_record.batch = 32;
+    int networks = policy->networks;
+    policy->method = FACET_POLICY_BASELINE, policy->networks = 1;
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_refused(facet_policy_load(&back, "policy"),
+                   "policy: router: expected the networks of a knet, found the method baseline");
+    policy->networks = networks;
+    facet_policy_destroy(policy);
+}
+
 // Writes the weights of one policy, without the last `missing`, under the settings of another, with
 // another text of its encoder if there is one.
 static void write_mixed(const char *path, FacetPolicy *settings, const FacetPolicy *weights,
@@ -304,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_is_saved_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(a_router_comes_back, scratch_clean),
         cmocka_unit_test_teardown(a_policy_that_sees_comes_back, scratch_clean),
         cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, scratch_clean),
         cmocka_unit_test_teardown(half_precision_rounds_the_weights, scratch_clean),

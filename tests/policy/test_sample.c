@@ -88,6 +88,54 @@ static void operators_are_weights(void **state)
     }
 }
 
+// A knet with a router; its head starts at zero unless it has something to say.
+static FacetPolicy *routed_policy(bool says)
+{
+    FacetPolicy *policy = tiny_policy(FACET_POLICY_KNET);
+    assert_ok(policy_router_create(policy, 7));
+    const Router *router = policy->router;
+    fill_weights(policy->router_params, &router->table, 9);
+    for (int i = 0; says && i < 7 * 3; i++)
+        policy->router_params[router->out_weight + (size_t)i] = 2.0f * sinf((float)(i * i));
+    return policy;
+}
+
+// A router without a preference weighs all branches alike; one with a preference follows the plan,
+// the same bits on any number of threads and in any company.
+static void a_router_weighs_every_plan(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a/s", "b/m", "b/*", "a/l", "a/s", "b/s", "a/m"};
+    enum { PLANS = 7 };
+    double one[PLANS * TINY_SIZE], other[PLANS * TINY_SIZE];
+    const double third = (double)(1.0f / 3.0f), thirds[] = {third, third};
+    FacetPolicySampling how = {.mode = FACET_POLICY_ROUTER, .seed = 3};
+    const FacetPolicySampling equal = {.weights = thirds, .seed = 3};
+    FacetPolicy *policy = routed_policy(false);
+    assert_ok(sample(one, policy, names, PLANS, how, 1));
+    assert_ok(sample(other, policy, names, PLANS, equal, 1));
+    assert_memory_equal(one, other, sizeof one);
+    facet_policy_destroy(policy);
+    policy = routed_policy(true);
+    assert_ok(sample(one, policy, names, PLANS, how, 1));
+    assert_true(memcmp(one, other, sizeof one) != 0);
+    assert_ok(sample(other, policy, names, PLANS, how, 3));
+    assert_memory_equal(one, other, sizeof one);
+    assert_ok(sample(other, policy, names + 1, 1, how, 1));
+    assert_memory_equal(one + TINY_SIZE, other, TINY_SIZE * sizeof *one);
+    how.weights = thirds;
+    assert_refused(sample(other, policy, names, 1, how, 1), "router: expected no weights");
+    facet_policy_destroy(policy);
+    policy = tiny_policy(FACET_POLICY_FACTORED);
+    how.weights = NULL;
+    assert_refused(sample(other, policy, names, 1, how, 1),
+                   "no router mode: the policy has no router; facet train --router-from trains "
+                   "one over the networks of a knet");
+    assert_refused(policy_router_create(policy, 7),
+                   "router: expected the networks of a knet, found the method factored");
+    facet_policy_destroy(policy);
+}
+
 // A runner gives what facet_policy_sample gives, however often, on any pool or none, and in any
 // company.
 static void a_runner_samples_the_same_bits(void **state)
@@ -434,6 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
         cmocka_unit_test(operators_are_weights),
+        cmocka_unit_test(a_router_weighs_every_plan),
         cmocka_unit_test(a_runner_samples_the_same_bits),
         cmocka_unit_test(a_runner_refuses_what_it_is_not_made_for),
         cmocka_unit_test(frames_condition_the_plans),

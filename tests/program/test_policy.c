@@ -111,7 +111,7 @@ static void wrong_words_get_the_right_ones(void **state)
                  "facet sample: the policy never saw size 'm': it knows s\n");
     assert_fails("sample --policy policy --task a/s --mode jiont", 2,
                  "facet sample: no mode 'jiont', did you mean 'joint'? known: composed, joint, "
-                 "product, convex, interpolate\n");
+                 "product, convex, interpolate, router\n");
     assert_fails("train --data waves.h5 --out p --courses " TEST_SOURCE "/tests/race/sample", 2,
                  "facet train: --courses: expected --hold-out course beside it, without which it "
                  "means nothing\n");

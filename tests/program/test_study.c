@@ -68,47 +68,118 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     assert_int_equal(count_steps(second.out), 4);
 }
 
-static void operators_choose_their_weights(void **state)
+#define OPERATORS " --steps 2 --plans 1 --search-plans 1 --json o.json" COURSE
+
+// What `facet study operators` writes of operator i, with how many weights it tried.
+static void check_operator(const JsonRef *list, int i, const char *mode, int tried, bool learned)
 {
-    (void)state;
+    JsonRef entry, search, weights, at;
+    char name[32];
+    double number, w[2];
+    assert_ok(json_element(&entry, list, i));
+    assert_ok(json_member_string(name, sizeof name, &entry, "mode"));
+    assert_string_equal(name, mode);
+    assert_ok(json_member(&search, &entry, "search"));
+    assert_ok(json_member_number(&number, &search, "tried", 0.0, 100.0));
+    assert_near(number, tried, 0.0);
+    // Eight of ten gates of the small course are not held out.
+    assert_ok(json_member_number(&number, &search, "gates", 0.0, 100.0));
+    assert_near(number, 8.0, 0.0);
+    assert_ok(json_member(&weights, &entry, "weights"));
+    for (int f = 0; f < 2; f++) {
+        assert_ok(json_element(&at, &weights, f));
+        assert_int_equal(json_is_null(&at), learned);
+        if (!learned) assert_ok(json_number(&w[f], &at, -1e9, 1e9));
+    }
+    assert_ok(json_member_number(&number, &entry, "passes", 1.0, 3.0));
+    if (learned || strcmp(mode, "composed") == 0) assert_near(number, 3.0, 0.0);
+    if (strcmp(mode, "product") == 0) assert_near(w[0] + w[1], 1.0, 1e-12);
+    if (strcmp(mode, "interpolate") == 0) assert_near(w[1], 0.0, 0.0);
+}
+
+static double number_of(const JsonRef *list, int i, const char *key)
+{
+    JsonRef entry;
+    double number;
+    assert_ok(json_element(&entry, list, i));
+    assert_ok(json_member_number(&number, &entry, key, 0.0, 1e12));
+    return number;
+}
+
+// Once for all tests.
+static void make_networks(void)
+{
+    if (access("k.safetensors", R_OK) == 0) return;
     Run made = run("demos --rollouts 4 --out d.h5" COURSE);
     assert_int_equal(made.code, 0);
     made = run("train --data d.h5 --out k.safetensors --method knet --hold-out course --updates 4 "
                "--blocks 1 --channels 16" COURSE);
     assert_string_equal(made.err, "");
-    Run result = run("study operators --policy k.safetensors --steps 2 --plans 1 --search-plans 1 "
-                     "--json o.json" COURSE);
+}
+
+static const char *const modes[] = {"composed", "product", "convex", "interpolate", "router"};
+static const int tried[] = {1, 11, 21, 11, 1};
+
+static void operators_choose_their_weights(void **state)
+{
+    (void)state;
+    make_networks();
+    Run result = run("study operators --policy k.safetensors" OPERATORS);
     assert_string_equal(result.err, "");
     assert_int_equal(result.code, 0);
     assert_fits(result.out);
-    static const int tried[] = {1, 11, 21, 11};
-    static const char *const modes[] = {"composed", "product", "convex", "interpolate"};
+    assert_non_null(strstr(result.out, "The policy has no router"));
     Json *document;
-    JsonRef list, entry, search, weights, at;
+    JsonRef list;
+    int length;
     assert_ok(json_read(&document, "o.json"));
     JsonRef root = json_root(document, "o.json");
     assert_ok(json_member(&list, &root, "operators"));
-    for (int i = 0; i < 4; i++) {
-        char mode[32];
-        double number, w[2];
-        assert_ok(json_element(&entry, &list, i));
-        assert_ok(json_member_string(mode, sizeof mode, &entry, "mode"));
-        assert_string_equal(mode, modes[i]);
-        assert_ok(json_member(&search, &entry, "search"));
-        assert_ok(json_member_number(&number, &search, "tried", 0.0, 100.0));
-        assert_near(number, tried[i], 0.0);
-        // Eight of ten gates of the small course are not held out.
-        assert_ok(json_member_number(&number, &search, "gates", 0.0, 100.0));
-        assert_near(number, 8.0, 0.0);
-        assert_ok(json_member(&weights, &entry, "weights"));
-        for (int f = 0; f < 2; f++) {
-            assert_ok(json_element(&at, &weights, f));
-            assert_ok(json_number(&w[f], &at, -1e9, 1e9));
-        }
-        if (i == 1) assert_near(w[0] + w[1], 1.0, 1e-12);
-        if (i == 3) assert_near(w[1], 0.0, 0.0);
-    }
+    assert_ok(json_length(&length, &list));
+    assert_int_equal(length, 4);
+    for (int i = 0; i < 4; i++) check_operator(&list, i, modes[i], tried[i], false);
     json_free(document);
+}
+
+// The router is trained over the same networks, and its row has what that took besides.
+static void a_router_is_an_operator_too(void **state)
+{
+    (void)state;
+    make_networks();
+    assert_fails("sample --policy k.safetensors --task bend/small --mode router", 1,
+                 "facet sample: no router mode: the policy has no router; facet train "
+                 "--router-from trains one over the networks of a knet\n");
+    Run made = run("train --data d.h5 --out r.safetensors --router-from k.safetensors --updates 3 "
+                   "--batch 5 --json r.json --quiet");
+    assert_string_equal(made.err, "");
+    assert_non_null(strstr(made.out, "r.safetensors: router, 1 network of "));
+    assert_non_null(strstr(made.out, "demonstrations of tasks held out were not used"));
+    assert_int_equal(run("sample --policy r.safetensors --task bend/small --mode router").code, 0);
+    assert_fails("train --data d.h5 --out x --router-from k.safetensors --channels 8", 1,
+                 "facet train: a router is learned over the networks as they are: expected none of "
+                 "the options that make another network or training\n");
+    Run result = run("study operators --policy r.safetensors" OPERATORS);
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    assert_fits(result.out);
+    assert_non_null(strstr(result.out, "learned"));
+    assert_null(strstr(result.out, "The policy has no router"));
+    Json *document, *trained;
+    JsonRef list;
+    double parameters;
+    assert_ok(json_read(&document, "o.json"));
+    assert_ok(json_read(&trained, "r.json"));
+    JsonRef root = json_root(document, "o.json"), router = json_root(trained, "r.json");
+    assert_ok(json_member(&list, &root, "operators"));
+    for (int i = 0; i < 5; i++) check_operator(&list, i, modes[i], tried[i], i == 4);
+    // Three updates of five demonstrations through three branches.
+    assert_near(number_of(&list, 4, "rows") - number_of(&list, 0, "rows"), 3 * 5 * 3, 0.0);
+    assert_ok(json_member_number(&parameters, &router, "parameters", 1.0, 1e9));
+    assert_near(number_of(&list, 4, "parameters") - number_of(&list, 0, "parameters"), parameters,
+                0.0);
+    assert_near(number_of(&list, 4, "networks"), number_of(&list, 0, "networks"), 0.0);
+    json_free(document);
+    json_free(trained);
 }
 
 static void wrong_words_are_refused(void **state)
@@ -133,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_left_out_one_after_the_other),
         cmocka_unit_test(operators_choose_their_weights),
+        cmocka_unit_test(a_router_is_an_operator_too),
         cmocka_unit_test(wrong_words_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

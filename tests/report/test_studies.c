@@ -131,6 +131,48 @@ static void the_budget_is_a_table_and_a_figure(void **state)
     scratch_end(&scratch);
 }
 
+#define TOTALS(passed)                                                                             \
+    "{\"all_seeds\":{\"all\":{\"passed\":" passed                                                  \
+    ",\"gates\":520},\"training\":{\"passed\":300,\"gates\":370},"                                 \
+    "\"held_out\":{\"passed\":100,\"gates\":150}}}"
+
+// A row an operator; the router's weights are no numbers.
+static void operators_are_a_table(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *files[INPUT_KINDS] = {
+        [INPUT_OPERATORS] = scratch_write(
+            &scratch, "operators.json",
+            "{\"command\":\"facet study operators\",\"operators\":[{\"mode\":\"product\",\"name\":"
+            "\"product of experts (PoCo)\",\"weights\":[0.25,0.75],\"networks\":12,\"parameters\":"
+            "52000000,\"rows\":336000,\"passes\":2},{\"mode\":\"router\",\"name\":\"router\","
+            "\"weights\":[null,null],\"networks\":12,\"parameters\":52500000,\"passes\":3}],"
+            "\"methods\":{\"product\":" TOTALS("400") ",\"router\":" TOTALS("401") "}}")};
+    Json *document = document_with(files);
+    JsonRef table = entry_of(document, "tables", "operators");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_text_in(&table, 0, "Operator", "product of experts (PoCo)");
+    assert_text_in(&table, 0, "Weights", "0.2, 0.8");
+    assert_near(number_in(&table, 0, "Networks"), 12.0, 0.0);
+    assert_near(number_in(&table, 0, "Parameters (M)"), 52.0, 1e-9);
+    assert_near(number_in(&table, 0, "Rows of training (M)"), 0.336, 1e-9);
+    assert_near(number_in(&table, 0, "Passes a step"), 2.0, 0.0);
+    assert_text_in(&table, 0, "All", "400/520");
+    assert_text_in(&table, 0, "Training", "300/370");
+    assert_text_in(&table, 0, "Held out", "100/150");
+    assert_text_in(&table, 1, "Weights", "learned");
+    assert_text_in(&table, 1, "All", "401/520");
+    assert_empty(&table, 1, "Rows of training (M)");
+    assert_true(has_entry(document, "sources", "operators"));
+    json_free(document);
+    files[INPUT_OPERATORS] = NULL;
+    document = document_with(files);
+    assert_false(has_entry(document, "tables", "operators"));
+    json_free(document);
+    scratch_end(&scratch);
+}
+
 #define HEAD                                                                                       \
     "network,update,epoch,loss,denoise,composed,grad_norm,rate,valid,valid_composed,held_out,"     \
     "held_out_composed\n"
@@ -263,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaving_pairs_out_is_three_tables_and_a_figure),
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
+        cmocka_unit_test(operators_are_a_table),
         cmocka_unit_test(losses_of_trainings_are_a_figure),
         cmocka_unit_test(a_long_log_is_drawn_by_its_means),
         cmocka_unit_test(another_file_is_no_log),

@@ -6,7 +6,7 @@
 // Coefficients sum to one, so it does not matter whether networks predict noise, v or the clean
 // sample. Evaluating the branches, adding them up (compose_scores) and the derivatives are the same
 // for all; an operator says which weights are its own, and refuses others. With one factor and
-// without given weights each gives that factor's prediction.
+// without given weights each but the router, which learns them, gives that factor's prediction.
 #ifndef FACET_DIFFUSION_OPERATOR_H
 #define FACET_DIFFUSION_OPERATOR_H
 
@@ -22,6 +22,7 @@ extern const ComposeOperator compose_sum;         // the paper's: corrections ad
 extern const ComposeOperator compose_product;     // PoCo: a product of experts
 extern const ComposeOperator compose_convex;      // GPC: a convex combination of policies
 extern const ComposeOperator compose_interpolate; // Mao et al.: the first factor's networks alone
+extern const ComposeOperator compose_router;      // FDP: weights by a network (diffusion/router.h)
 
 // Fails with what the operator expects of its weights, and what it found.
 FacetStatus compose_refuse(const ComposeOperator *operator, const char * expected,

@@ -11,6 +11,7 @@
 #define STREAM_IMAGE   (UINT64_C(6) << 60) // + update * 2^20 + sample, for changes of images
 #define STREAM_ENCODER (UINT64_C(7) << 60) // the seed of an encoder's initial values
 #define STREAM_VALID   (UINT64_C(8) << 60) // + validation * 2^20 + sample
+#define STREAM_ROUTER  (UINT64_C(9) << 60) // + update * 2^20 + row, from 1 on; 0: initial values
 #define STREAM_CERTIFY (UINT64_C(5) << 60) // + the number of a diagnostic sample
 
 #endif

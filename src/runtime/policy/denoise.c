@@ -182,8 +182,8 @@ static int network_of(const RunnerCall *c, int row)
     return policy_network_of(policy, factor, factor < 0 ? FACET_FACTOR_NULL : task->value[factor]);
 }
 
-// Shares the branches of the batch out among the networks, and a network's among jobs.
-static void make_jobs(const RunnerCall *c)
+// A network's branches are shared out among jobs.
+void runner_share_out(const RunnerCall *c)
 {
     FacetPolicyRunner *r = c->runner;
     int rows = c->count * (1 + facet_factor_count(r->policy->space)), used = 0;
@@ -229,18 +229,52 @@ static void job_task(void *context, int index, int worker)
         memcpy(r->branches + (size_t)rows[i] * size, outputs + (size_t)i * size, bytes);
 }
 
+void runner_predict(const RunnerCall *c, int t)
+{
+    NetworkStep step = {c, t};
+    pool_for(c->pool, c->runner->job_count, job_task, &step);
+}
+
+// Every plan with the weights that the router has for it.
+static void compose_routed(const RunnerCall *c, int t, int plans)
+{
+    FacetPolicyRunner *r = c->runner;
+    const Router *router = r->policy->router;
+    int factors = router->config.factors;
+    size_t size = (size_t)r->size, branches = 1 + (size_t)factors;
+    const float time = (float)t;
+    for (int i = 0; i < plans; i++) {
+        double weights[FACET_FACTOR_MAX];
+        size_t at = (size_t)i * size;
+        router_forward(r->router, r->policy->router_params, r->x + at, &time,
+                       c->tasks[c->first + i].value, 1);
+        for (int f = 0; f < factors; f++) weights[f] = (double)r->router->weights[1 + f];
+        compose_scores(r->p + at, r->branches + at * branches, weights, factors, 1, r->size);
+    }
+}
+
+static void compose(const RunnerCall *c, int t, int plans)
+{
+    const FacetPolicyRunner *r = c->runner;
+    if (c->how->mode == FACET_POLICY_ROUTER)
+        compose_routed(c, t, plans);
+    else
+        compose_scores(r->p, r->branches, c->weights, facet_factor_count(r->policy->space), plans,
+                       r->size);
+}
+
 static FacetStatus sample_networks(const RunnerCall *c)
 {
     FacetPolicyRunner *r = c->runner;
-    int factors = facet_factor_count(r->policy->space), finite = c->count;
+    int finite = c->count;
     FacetStatus status = status_ok();
-    make_jobs(c);
+    runner_share_out(c);
     for (int i = 0; i < r->plan.config.steps && finite > 0; i++) {
-        NetworkStep step = {c, r->plan.step[i].t};
+        int t = r->plan.step[i].t;
         TRY(progress_add(c->progress, 0, NULL));
         record_path(c, i, 0, c->count);
-        pool_for(c->pool, r->job_count, job_task, &step);
-        compose_scores(r->p, r->branches, c->weights, factors, finite, r->size);
+        runner_predict(c, t);
+        compose(c, t, finite);
         finite = advance(&status, r, i, 0, finite);
     }
     TRY(status);

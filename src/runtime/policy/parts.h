@@ -3,6 +3,7 @@
 #define FACET_POLICY_PARTS_H
 
 #include "base/safetensors.h"
+#include "diffusion/router.h"
 #include "diffusion/sampler.h"
 #include "diffusion/schedule.h"
 #include "diffusion/score_net.h"
@@ -31,6 +32,11 @@ struct FacetPolicy {
     // Only of a policy that sees: what turns images into features, for each network its own.
     Encoder *encoder;
     float **encoder_params; // [networks], blocks of its table
+
+    // Only of a knet that was given a router.
+    Router *router;
+    float *router_params; // a block of its table
+    PolicyRouterRecord router_record;
 };
 
 // Makes the network's shape and counts the networks. Method, space, training tasks, observations
@@ -91,6 +97,17 @@ void policy_noise(float *x, const FacetPolicy *policy, const FacetPolicySampling
 
 // A block of parameters, zero; freed with free.
 float *policy_block(const TensorTable *table);
+
+// ---- A router (router_json.c) -------------------------------------------------------------------
+
+// Makes a router of this width for a policy's branches, with weights of zero, in place of the one
+// it has. Refuses a policy of one network.
+FacetStatus policy_router_create(FacetPolicy *policy, int hidden);
+void policy_router_free(FacetPolicy *policy);
+
+// Its settings and how it was trained.
+Json *policy_router_to_json(const FacetPolicy *policy);
+FacetStatus policy_router_from_json(FacetPolicy *policy, const JsonRef *root);
 
 // ---- An encoder's settings (encoder_json.c) ----------------------------------------------------
 

@@ -18,6 +18,7 @@ static const ComposeOperator *const operators[FACET_POLICY_MODES] = {
     [FACET_POLICY_PRODUCT] = &compose_product,
     [FACET_POLICY_CONVEX] = &compose_convex,
     [FACET_POLICY_INTERPOLATE] = &compose_interpolate,
+    [FACET_POLICY_ROUTER] = &compose_router,
 };
 static const char *const sampler_names[] = {"ddim", "dpmpp"};
 
@@ -203,6 +204,7 @@ void facet_policy_destroy(FacetPolicy *policy)
     score_net_free(policy->net);
     free(policy->encoder_params);
     encoder_free(policy->encoder);
+    policy_router_free(policy);
     observe_free(policy->observe);
     normalizer_destroy(policy->normalizer);
     factor_split_destroy(policy->training);
@@ -225,6 +227,10 @@ const FacetFactorSplit *facet_policy_held_out(const FacetPolicy *policy)
 }
 const Normalizer *policy_normalizer(const FacetPolicy *policy) { return policy->normalizer; }
 const PolicyRecord *policy_record(const FacetPolicy *policy) { return &policy->record; }
+const PolicyRouterRecord *policy_router_record(const FacetPolicy *policy)
+{
+    return policy->router ? &policy->router_record : NULL;
+}
 int policy_horizon(const FacetPolicy *policy) { return policy->net->config.horizon; }
 int policy_dim(const FacetPolicy *policy) { return policy->net->config.dim; }
 int policy_noise_steps(const FacetPolicy *policy) { return policy->schedule.steps; }
@@ -236,6 +242,11 @@ size_t policy_parameters(const FacetPolicy *policy)
 {
     size_t encoder = policy->encoder ? encoder_table(policy->encoder)->parameters : 0;
     return (size_t)policy->networks * (policy->net->table.parameters + encoder);
+}
+
+size_t policy_router_parameters(const FacetPolicy *policy)
+{
+    return policy->router ? policy->router->table.parameters : 0;
 }
 
 bool policy_sees(const FacetPolicy *policy) { return policy->encoder; }

@@ -44,6 +44,21 @@ typedef struct PolicyRecord {
     double loss;                   // mean of the last epoch, or the last tenth if it sees
 } PolicyRecord;
 
+// How a policy's router was trained over its networks.
+typedef struct PolicyRouterRecord {
+    char command[POLICY_TEXT];
+    char version[32]; // of Facet
+    uint64_t seed;
+    int batch;
+    long updates;
+    double rate; // peak learning rate
+    double loss; // mean of the last tenth
+} PolicyRouterRecord;
+
+// NULL and 0 of a policy without a router.
+const PolicyRouterRecord *policy_router_record(const FacetPolicy *policy);
+size_t policy_router_parameters(const FacetPolicy *policy);
+
 // The numbers of FacetPolicyInfo, one by one.
 FacetPolicyMethod policy_method(const FacetPolicy *policy);
 const Normalizer *policy_normalizer(const FacetPolicy *policy);
@@ -54,7 +69,7 @@ int policy_noise_steps(const FacetPolicy *policy);   // of training; no sampler 
 int policy_default_steps(const FacetPolicy *policy); // of sampling
 double policy_default_temperature(const FacetPolicy *policy);
 int policy_networks(const FacetPolicy *policy);      // 1, or those of FACET_POLICY_KNET
-size_t policy_parameters(const FacetPolicy *policy); // of all networks and of the encoder
+size_t policy_parameters(const FacetPolicy *policy); // of networks and encoder, not of a router
 
 bool policy_sees(const FacetPolicy *policy);
 void policy_frame_size(const FacetPolicy *policy, int *width, int *height); // of one that sees

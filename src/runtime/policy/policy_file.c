@@ -125,6 +125,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format)
         set_json(metadata, "observe", observe_to_json(policy->observe));
     if (policy->encoder)
         set_json(metadata, "encoder", policy_encoder_to_json(encoder_config(policy->encoder)));
+    if (policy->router) set_json(metadata, "router", policy_router_to_json(policy));
     set_record(metadata, &policy->record, facet_factor_count(policy->space), policy->encoder);
     return metadata;
 }
@@ -395,6 +396,21 @@ static FacetStatus get_observe(FacetPolicy *policy, const Facts *facts)
                : status_fail(FACET_BAD_FILE, "%s: observe: %s", facts->path, status.text);
 }
 
+// A policy without this setting has no router.
+static FacetStatus get_router(FacetPolicy *policy, const Facts *facts)
+{
+    char source[FACT_SIZE];
+    Json *document;
+    JsonRef root;
+    if (!safetensors_metadata(facts->file, "router")) return status_ok();
+    FacetStatus status = get_json(&document, &root, source, facts, "router");
+    if (status.ok) status = policy_router_from_json(policy, &root);
+    json_free(document);
+    return status.ok || status.code == FACET_BAD_FILE
+               ? status
+               : status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
+}
+
 static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
 {
     const char *text;
@@ -433,7 +449,8 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
         return status_fail(FACET_BAD_FILE, "%s: expected ranges of %d channels, found %d",
                            facts->path, config.dim, policy->normalizer->dim);
     status = policy_build(policy, config);
-    return status.ok ? status : status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
+    if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: %s", facts->path, status.text);
+    return get_router(policy, facts);
 }
 
 // ---- Weights ------------------------------------------------------------------------------------
@@ -485,7 +502,8 @@ FacetStatus policy_read_block(float *params, const TensorTable *table, const Saf
 static int tensor_count(const FacetPolicy *policy)
 {
     int encoder = policy->encoder ? encoder_table(policy->encoder)->count : 0;
-    return policy->networks * (policy->net->table.count + encoder);
+    int router = policy->router ? policy->router->table.count : 0;
+    return policy->networks * (policy->net->table.count + encoder) + router;
 }
 
 static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, const char *path)
@@ -497,6 +515,7 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
         policy_encoder_prefix(prefix, policy, i);
         if (policy->encoder) TRY(expect_block(encoder_table(policy->encoder), file, prefix));
     }
+    if (policy->router) TRY(expect_block(&policy->router->table, file, ""));
     int expected = tensor_count(policy);
     if (safetensors_count(file) != expected)
         return status_fail(FACET_BAD_FILE,
@@ -511,7 +530,8 @@ static FacetStatus read_weights(FacetPolicy *policy, const Safetensors *file, co
             TRY(policy_read_block(policy->encoder_params[i], encoder_table(policy->encoder), file,
                                   prefix));
     }
-    return status_ok();
+    if (!policy->router) return status_ok();
+    return policy_read_block(policy->router_params, &policy->router->table, file, "");
 }
 
 FacetStatus facet_policy_load(FacetPolicy **policy, const char *path)
@@ -548,6 +568,9 @@ FacetStatus policy_save(const FacetPolicy *policy, const char *path, TensorType 
         policy_sources(sources + all + i * encoder->count, encoder, policy->encoder_params[i],
                        weights, prefix);
     }
+    if (policy->router)
+        policy_sources(sources + tensor_count(policy) - policy->router->table.count,
+                       &policy->router->table, policy->router_params, weights, "");
     FacetStatus status = safetensors_write(path, policy_metadata(policy, POLICY_FORMAT), sources,
                                            tensor_count(policy));
     free(sources);

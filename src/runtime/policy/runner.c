@@ -24,7 +24,8 @@ static FacetStatus create_jobs(FacetPolicyRunner *r)
     r->outputs = calloc(lanes * size, sizeof *r->outputs);
     r->contexts = calloc(lanes * (size_t)r->policy->net->config.context + 1, sizeof *r->contexts);
     bool complete = r->jobs && r->rows && r->branches && r->inputs && r->outputs && r->contexts;
-    return complete ? status_ok() : no_memory(r);
+    if (!complete) return no_memory(r);
+    return r->policy->router ? router_work_create(&r->router, r->policy->router, 1) : status_ok();
 }
 
 static FacetStatus create_sights(FacetPolicyRunner *r, FacetPool *pool)
@@ -142,5 +143,6 @@ void facet_policy_runner_destroy(FacetPolicyRunner *runner)
     free(runner->branches);
     free(runner->inputs);
     free(runner->outputs);
+    router_work_free(runner->router);
     free(runner);
 }

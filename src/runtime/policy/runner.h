@@ -1,5 +1,5 @@
-// Sampling many plans at once: the workspace of a runner, and the way from noise to plans (private
-// to the room).
+// Sampling many plans at once: the workspace of a runner, and the way from noise to plans. Private
+// to the room, but for the predictions that a router is trained on.
 //
 // A plan is denoised by one thread from its noise to its end, a few plans at a time in a lane of
 // its own: threads wait for each other nowhere. What is left over when the threads have taken
@@ -51,6 +51,7 @@ struct FacetPolicyRunner {
     float *branches;         // [room][1 + K][size]
     float *inputs, *outputs; // [threads][RUNNER_ROWS][size]
     float *contexts;         // [threads][RUNNER_ROWS][context]
+    RouterWork *router;      // of one row; NULL of a policy without
 };
 
 // One call of policy_runner_sample_path.
@@ -83,5 +84,10 @@ static inline int runner_frames(const FacetPolicyRunner *runner)
 
 // Samples the batch [first, first + count): at most `room` plans.
 FacetStatus runner_sample_batch(RunnerCall *call, int first, int count);
+
+// Of several networks: shares the branches of the batch out among them, from the call's tasks,
+// first and count; and predicts all of runner->branches at runner->x and time t.
+void runner_share_out(const RunnerCall *call);
+void runner_predict(const RunnerCall *call, int t);
 
 #endif

@@ -75,6 +75,10 @@ static FacetStatus check_how(const FacetPolicy *policy, const FacetPolicySamplin
     if ((int)how->mode < 0 || how->mode >= FACET_POLICY_MODES)
         return status_fail(FACET_BAD_ARGUMENT, "expected a mode from 0 to %d, found %d",
                            FACET_POLICY_MODES - 1, (int)how->mode);
+    if (how->mode == FACET_POLICY_ROUTER && !policy->router)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "no router mode: the policy has no router; facet train --router-from "
+                           "trains one over the networks of a knet");
     double weights[FACET_FACTOR_MAX];
     TRY(policy_mode_weights(weights, policy, how->mode, how->weights));
     if (how->sampler != FACET_POLICY_DDIM && how->sampler != FACET_POLICY_DPMPP)

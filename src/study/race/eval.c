@@ -207,6 +207,18 @@ double eval_update_rows(const FacetPolicy *policy)
     return noisy + composed * branches;
 }
 
+double eval_training_rows(const FacetPolicy *policy)
+{
+    return (double)policy_record(policy)->updates * eval_update_rows(policy);
+}
+
+double eval_router_rows(const FacetPolicy *policy)
+{
+    const PolicyRouterRecord *record = policy_router_record(policy);
+    int branches = 1 + facet_factor_count(facet_policy_space(policy));
+    return record ? (double)record->updates * record->batch * branches : 0.0;
+}
+
 const char *eval_method(const FacetPolicy *policy)
 {
     FacetPolicyMethod method = policy_method(policy);

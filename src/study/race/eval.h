@@ -62,6 +62,10 @@ int eval_same_task(const EvalRun *run, int task);
 // Rows of one update through the network, in training: noisy rows, and a branch each of the
 // composed loss. All of a method's updates times this is what its training costs.
 double eval_update_rows(const FacetPolicy *policy);
+double eval_training_rows(const FacetPolicy *policy); // all of them
+
+// Rows through a policy's networks in the training of its router, forwards alone; 0 without one.
+double eval_router_rows(const FacetPolicy *policy);
 
 // The row of the paper's comparison that a policy belongs to: "baseline", "knet", "factored",
 // "ours" (factored with the composed loss) or "oracle".

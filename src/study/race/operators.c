@@ -18,7 +18,20 @@ int operator_candidates(double (*weights)[2], FacetPolicyMode mode)
             weights[count][0] = 0.2 * i, weights[count][1] = 0.2 * k;
     for (int i = 0; mode == FACET_POLICY_INTERPOLATE && i <= 10; i++, count++)
         weights[count][0] = 0.1 * i, weights[count][1] = 0.0;
+    if (mode == FACET_POLICY_ROUTER) weights[count][0] = weights[count][1] = NAN, count++;
     return count;
+}
+
+const double *operator_weights(const OperatorChoice *choice)
+{
+    return isnan(choice->weights[0]) ? NULL : choice->weights;
+}
+
+int operator_passes(const OperatorChoice *choice)
+{
+    const double *w = choice->weights;
+    if (!operator_weights(choice)) return 3;
+    return (w[0] != 0.0) + (w[1] != 0.0) + (fabs(w[0] + w[1] - 1.0) > 1e-9);
 }
 
 typedef struct Search {
@@ -70,7 +83,7 @@ static FacetStatus search(OperatorChoice *best, const Search *s, FacetPolicySamp
     progress_begin(&done, progress, "weights", count);
     for (int i = 0; i < count && status.ok; i++) {
         OperatorChoice choice = {.weights = {weights[i][0], weights[i][1]}, .tried = count};
-        how.weights = choice.weights;
+        how.weights = operator_weights(&choice);
         status = try_weights(&choice, s, &how);
         if (status.ok && (i == 0 || is_better(&choice, best))) *best = choice;
         if (status.ok) status = progress_add(&done, 1, NULL);

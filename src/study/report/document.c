@@ -38,6 +38,7 @@ static Json *source_of_file(Report *report, InputKind kind)
         [INPUT_LEAVE_ONE_OUT] = {"Leave one pair out", "study leave-one-out"},
         [INPUT_METAWORLD] = {"Meta-World study", ""},
         [INPUT_RACE_STUDY] = {"Race study", "reproduce"},
+        [INPUT_OPERATORS] = {"Composition operators", "study operators"},
         [INPUT_GATE] = {"Single gate", "gate"},
         [INPUT_GATE_STUDY] = {"Single-gate study", "gate study"},
     };

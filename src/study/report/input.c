@@ -21,6 +21,7 @@ static const struct {
     [INPUT_LEAVE_ONE_OUT] = {"leave-one-out", "leave-one-out.json"},
     [INPUT_METAWORLD] = {"metaworld", "metaworld.json"},
     [INPUT_RACE_STUDY] = {"race-study", "race-study.json"},
+    [INPUT_OPERATORS] = {"operators", "operators.json"},
     [INPUT_GATE] = {"gate", "gate.json"},
     [INPUT_GATE_STUDY] = {"gate-study", "gate-study.json"},
 };

@@ -16,6 +16,7 @@ static const char *const commands[INPUT_KINDS] = {
     [INPUT_LEAVE_ONE_OUT] = "facet study leave-one-out",
     [INPUT_METAWORLD] = "examples/metaworld/run.sh",
     [INPUT_RACE_STUDY] = "facet reproduce",
+    [INPUT_OPERATORS] = "facet study operators",
     [INPUT_GATE] = "facet gate",
     [INPUT_GATE_STUDY] = "facet gate study",
 };
@@ -53,7 +54,7 @@ static bool is_like(const JsonRef *root, InputKind kind)
         [INPUT_VERIFY] = "verification",   [INPUT_BUDGET] = "budgets",
         [INPUT_LEAVE_ONE_OUT] = "recipes", [INPUT_METAWORLD] = "metaworld",
         [INPUT_RACE_STUDY] = "rows",       [INPUT_GATE] = "venues",
-        [INPUT_GATE_STUDY] = "protocols",
+        [INPUT_GATE_STUDY] = "protocols",  [INPUT_OPERATORS] = "operators",
     };
     return json_has(root, members[kind]);
 }

@@ -48,6 +48,7 @@ typedef enum InputKind {
     INPUT_LEAVE_ONE_OUT, // of facet study leave-one-out
     INPUT_METAWORLD,     // of examples/metaworld/run.sh
     INPUT_RACE_STUDY,    // of facet reproduce
+    INPUT_OPERATORS,     // of facet study operators
     INPUT_GATE,
     INPUT_GATE_STUDY, // of facet gate study
     INPUT_KINDS

@@ -186,11 +186,11 @@ static uint64_t hash_observed(uint64_t hash, const FacetDataset *dataset)
 }
 
 // Of what training reads: factors, tasks, actions and observations.
-static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
+FacetStatus training_data_hash(char *out, size_t size, const FacetDataset *dataset)
 {
     uint64_t hash = HASH_START;
     char *space = factor_space_to_json(dataset->space);
-    if (!space) return status_fail(FACET_NO_MEMORY, "%s: out of memory", path);
+    if (!space) return status_fail(FACET_NO_MEMORY, "out of memory for demonstrations");
     const int sizes[] = {dataset->demos, dataset->steps, dataset->action_dim};
     hash = hash_bytes(hash, space, strlen(space));
     hash = hash_bytes(hash, sizes, sizeof sizes);
@@ -203,10 +203,16 @@ static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, c
                    (size_t)dataset->rows * (size_t)dataset->action_dim * sizeof *dataset->actions);
     hash = hash_observed(hash, dataset);
     free(space);
+    snprintf(out, size, "%016llx", (unsigned long long)hash);
+    return status_ok();
+}
+
+static FacetStatus set_data(PolicyRecord *record, const FacetDataset *dataset, const char *path)
+{
     const char *slash = strrchr(path, '/');
     snprintf(record->data, sizeof record->data, "%.255s", slash ? slash + 1 : path);
-    snprintf(record->data_hash, sizeof record->data_hash, "%016llx", (unsigned long long)hash);
-    return status_ok();
+    FacetStatus status = training_data_hash(record->data_hash, sizeof record->data_hash, dataset);
+    return status.ok ? status : status_fail(status.code, "%s: %s", path, status.text);
 }
 
 static FacetStatus hold_out(FacetPolicy *policy, const FacetTrainOptions *options)

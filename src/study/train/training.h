@@ -72,6 +72,9 @@ typedef struct Training {
 FacetStatus training_set_up(Training *training, const FacetDataset *dataset, const char *data,
                             bool whole);
 
+// The hash of demonstrations that the record of a policy has, as a text.
+FacetStatus training_data_hash(char *out, size_t size, const FacetDataset *dataset);
+
 // Adds the demos of another dataset that are not held out.
 FacetStatus training_add(Training *training, const FacetDataset *dataset, bool whole);
 
