@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "gate_cells.h"
+#include "gate_fixes.h"
 #include "gate_world.h"
 #include "ranks/watch.h"
 #include "report/tables.h"
@@ -22,6 +23,8 @@ typedef struct Study {
     int seeds;                           // trainings of a model
     int demos, updates, rounds, flights; // flights of demos, and of a round
     int train, held_out;                 // trials a task, zero-shot; 0 for the paper's numbers
+    double near;                         // of all flights of training
+    FixOptions fix;                      // of the trials
     bool wanted[GATE_ROWS];
     char command[COMMAND_TEXT];
 } Study;
@@ -39,6 +42,7 @@ static int make_demos(const Study *s, int protocol)
     step_begin(&step, "gate demos");
     step_pair(&step, "--out", out);
     step_number(&step, "--flights", s->demos);
+    step_real(&step, "--near", s->near);
     gate_hold_outs(&step, protocol);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_common(&step, &s->common);
@@ -67,6 +71,7 @@ static int train_model(const Study *s, const GateModel *model, uint64_t seed)
     step_number(&step, "--updates", gate_model_updates(model, s->updates));
     step_number(&step, "--rounds", s->rounds);
     step_number(&step, "--flights", s->flights);
+    step_real(&step, "--near", s->near);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_add(&step, "--resume");
     step_common(&step, &common);
@@ -101,6 +106,7 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
     if (row->protocol == ALL_TASKS && !row->open) train = 0;
     add_trials(&step, "--train", s->train, train);
     add_trials(&step, "--held-out", s->held_out, held_out);
+    fix_step(&step, &s->fix);
     if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
     step_pair(&step, "--json", json);
     step_common(&step, &s->common);
@@ -173,7 +179,7 @@ static void list_parts(Parts *parts, const Study *s)
 static double expected_seconds(const Study *s, Part part)
 {
     if (part.kind == DEMOS) return 0.24 * s->demos;
-    if (part.kind == TRIALS) return 70.0;
+    if (part.kind == TRIALS) return 70.0 * s->fix.samples;
     const GateModel *model = &gate_models[part.index];
     double update = model->composed_loss ? 0.09 : 0.06;
     return update * gate_model_updates(model, s->updates) + 0.4 * s->rounds * s->flights;
@@ -289,13 +295,15 @@ static FacetStatus choose_rows(Study *s)
 
 static FacetStatus open_folders(FileLock *lock, const Study *s)
 {
-    char venues[STEP_COURSE_SIZE], settings[300];
+    char venues[STEP_COURSE_SIZE], settings[500], near[40] = "", fixes[FIX_TEXT];
+    if (s->near > 0.0) snprintf(near, sizeof near, ", near %.9g", s->near);
+    fix_text(fixes, &s->fix);
     TRY(ranks_agree(team_ranks(), step_course(venues, s->common.courses, "venues")));
     snprintf(settings, sizeof settings,
              "seed %llu, demos %d, updates %d, rounds %d, flights %d, train %d, held-out %d, "
-             "venues %s",
+             "venues %s%s%s",
              (unsigned long long)s->common.seed, s->demos, s->updates, s->rounds, s->flights,
-             s->train, s->held_out, venues);
+             s->train, s->held_out, venues, near, fixes);
     return step_folders(lock, s->folder, s->cells, gate_demo_files[ZERO_SHOT], settings);
 }
 
@@ -307,7 +315,8 @@ int cmd_gate_study(int argc, char **argv)
                .demos = 600,
                .updates = 5000,
                .rounds = 2,
-               .flights = 100};
+               .flights = 100,
+               .fix = fix_defaults()};
     const Option options[] = {
         fills(option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
               "!study.json *"),
@@ -326,6 +335,9 @@ int cmd_gate_study(int argc, char **argv)
         option_int("flights", &s.flights, "N", 1, 1 << 20, "of a round"),
         option_int("train", &s.train, "N", 0, 1000, "trials a training task, 0 for the paper's"),
         option_int("held-out", &s.held_out, "N", 0, 1000, "trials a held-out task, 0 for the same"),
+        option_double("near", &s.near, "X", 0.0, 1.0,
+                      "share of the flights of training that start 1 to 3 m from the gate"),
+        FIX_OPTIONS(s.fix),
     };
     const Usage usage = {
         .command = "gate study",

@@ -252,6 +252,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
     snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
     write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
+    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with nothing more");
+    refused("gate study --out @ --samples-a-frame 4 --refuse 3", 1,
+            "with samples a frame 4, found one with nothing more");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
@@ -371,7 +374,24 @@ static void frames_become_a_pilot(void **state)
     assert_ok(json_member(&at, &root, "venues"));
     successes_of(&at, "Field", 4);
     assert_ok(json_member(&at, &root, "offset_error"));
+    assert_ok(json_member(&at, &root, "fixes"));
+    assert_int_equal(count_of(&at, "samples_a_frame"), 1);
+    assert_false(json_has(&at, "refused"));
     json_free(document);
+
+    // Several samples of a frame; all but the first fix may be refused.
+    done("gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json "
+         "--samples-a-frame 3 --fix-floor 0.001 --refuse 1e-9 --refuse-most 1000");
+    document = read_json(&root, "eval.json");
+    successes_of(&root, "train", 2);
+    assert_ok(json_member(&at, &root, "fixes"));
+    assert_int_equal(count_of(&at, "samples_a_frame"), 3);
+    assert_int_equal(count_of(&at, "refuse_most"), 1000);
+    assert_true(count_of(&at, "frames") > 4);
+    assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
+    json_free(document);
+    refused("gate eval --policy @/p --refuse 3", 2,
+            "--refuse: expected --samples-a-frame beside it");
 
     // Words of eval, which looks at the policy first.
     refused("gate eval --policy @/p --skip venue=poool", 1,

@@ -131,6 +131,8 @@ static FacetStatus other_setting(const char *path, const char *key, const char *
     char wanted[100], there[100];
     bool listed = strcmp(key, "train_frames") == 0;
     if (listed) text_difference(wanted, there, sizeof wanted, expected, found);
+    if (listed && !*wanted) snprintf(wanted, sizeof wanted, "nothing more");
+    if (listed && !*there) snprintf(there, sizeof there, "nothing more");
     return status_fail(FACET_BAD_FILE, "%s: expected the %s of this run, %.100s, found %.100s",
                        path, key, listed ? wanted : expected, listed ? there : found);
 }
