@@ -64,7 +64,8 @@ typedef struct FacetGateWorld {
     double distance_min, distance_max; // m, of the spawn from the gate: 3 and 10
     double azimuth_max;                // rad off the gate's axis: 45 degrees
     double rise_max;                   // m, of the spawn above or below the gate's centre: 0.7
-    double heading_error;              // rad, the most that the spawn looks away: 35 degrees
+    double heading_error;              // rad, the most that the spawn looks away: 35 degrees, or
+                                       // what the venues' file says
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8

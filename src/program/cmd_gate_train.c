@@ -207,7 +207,8 @@ int cmd_gate_train(int argc, char **argv)
                       "weight of a loss on the composed score"),
         option_text("drop", &train_options->drop, "P",
                     "probability that a factor is null, or venue=0.4 (default: 0.1)"),
-        option_text("encoder", &train_options->encoder, "NAME", "small or resnet18"),
+        option_text("encoder", &train_options->encoder, "NAME",
+                    "small, small160 (frames of --shrink 2) or resnet18 (of --shrink 1)"),
         reads(option_text("encoder-from", &train_options->encoder_from, "POLICY",
                           "take this policy's encoder and leave it as it is")),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of the networks, in all"),
@@ -231,6 +232,8 @@ int cmd_gate_train(int argc, char **argv)
                       "peak learning rate, 0 for the recipe's"),
         option_int("blocks", &train_options->blocks, "N", 0, 64, "of the score network, 0 for 3"),
         option_int("channels", &train_options->channels, "N", 0, 4096, "its width, 0 for 96"),
+        option_flag("no-selection", &train_options->no_selection,
+                    "let the factors select nothing from what is seen"),
         option_flag("resume", &train_options->resume, "go on with a training that was cut short"),
     };
     const Usage usage = {

@@ -163,10 +163,10 @@ typedef struct JumpingPilot {
 static FacetStatus plan_jumps(double *offsets, void *context, const FacetGateView *view)
 {
     const JumpingPilot *pilot = context;
-    ShiftedPilot shifted = {.world = pilot->world};
-    if (view->frame % 5 == 4) shifted.shift.x = pilot->jump;
+    ShiftedPilot lost = {.world = pilot->world};
+    if (view->frame % 5 == 4) lost.shift.x = pilot->jump;
     assert_near(view->variance, 0.0, 0.0); // it is for the watch
-    return plan_shifted(offsets, &shifted, view);
+    return plan_shifted(offsets, &lost, view);
 }
 
 static FacetStatus watch_variance(void *context, const FacetGateView *view, const double *offsets,

@@ -82,6 +82,8 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
     world->refuse_most = FACET_GATE_REFUSE_MOST;
     FacetStatus status = facet_control_preset(&world->preset, "soft");
     if (status.ok) status = load_venues(world, courses);
+    if (status.ok && facet_venue_heading_error(world->venues[0]) > 0.0)
+        world->heading_error = facet_venue_heading_error(world->venues[0]);
     if (status.ok) status = fill_space(world);
     if (status.ok)
         *out = world;

@@ -153,6 +153,9 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
     }
     json_free(expected);
     PolicyRecord *record = &policy->record;
+    const char *selection = safetensors_metadata(file, "train_selection");
+    if (status.ok && selection && !record->no_selection)
+        status = other_setting(path, "train_selection", "on", selection);
     const char *command = safetensors_metadata(file, "train_command");
     const char *data = safetensors_metadata(file, "train_data");
     const char *version = safetensors_metadata(file, "facet_version");
