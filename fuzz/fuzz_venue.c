@@ -8,10 +8,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const char *path = fuzz_file(bytes + 1, size - 1);
     FacetVenue *venue = calloc(1, sizeof *venue);
     if (!venue) abort();
-    if (bytes[0] == 'c')
+    char scenes[200];
+    if (bytes[0] == 'c') {
         (void)venue_parse_common(venue, path);
-    else
+        (void)venue_parse_scenes(scenes, sizeof scenes, path);
+    } else {
         (void)venue_parse(venue, path);
+    }
     facet_venue_destroy(venue);
     return 0;
 }

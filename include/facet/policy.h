@@ -153,6 +153,7 @@ FACET_API void facet_policy_runner_destroy(FacetPolicyRunner *runner);
 typedef struct FacetPolicyObserved {
     const double *numbers; // [plans][observe_steps][observe_dim]
     const uint8_t *frames; // [plans][observe_steps][observe_images][height][width][3]
+    bool shared;           // all plans observe the same, which is there once and encoded once
 } FacetPolicyObserved;
 
 // What facet_policy_sample gives, to the bit, of a policy that acts blind; `observed` may be NULL

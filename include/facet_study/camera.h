@@ -48,6 +48,10 @@ FACET_API double facet_venue_half_width(const FacetVenue *venue); // m, of a gat
 FACET_API int facet_venue_color_count(const FacetVenue *venue);
 FACET_API const char *facet_venue_color_name(const FacetVenue *venue, int color);
 
+// The most that a trial's start looks away from its gate, rad; 0 when the venues' file leaves it
+// open.
+FACET_API double facet_venue_heading_error(const FacetVenue *venue);
+
 // Index of a name; the message of a failure names all known ones.
 FACET_API FacetStatus facet_venue_find_gate(int *gate, const FacetVenue *venue, const char *name);
 FACET_API FacetStatus facet_venue_find_color(int *color, const FacetVenue *venue, const char *name);
@@ -89,7 +93,8 @@ typedef struct FacetCameraShot {
     uint64_t seed, stream; // of the sensor's noise; give every frame a stream of its own
 } FacetCameraShot;
 
-// Paints one gate, and the others in other colours, each drawn from (seed, stream).
+// Paints one gate, and the others in other colours, each drawn from (seed, stream); or all in the
+// same, where the venues' file says so.
 FACET_API void facet_camera_paint(FacetCameraShot *shot, const FacetVenue *venue, int gate,
                                   int color, uint64_t seed, uint64_t stream);
 

@@ -28,6 +28,9 @@ enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_CHUNK_STEP  0.1  // s between offsets
 #define FACET_GATE_BODY_RADIUS 0.12 // m, of the ball that must not touch anything
 #define FACET_GATE_WAY_RADIUS  0.45 // m, that the expert's way keeps from anything solid
+#define FACET_GATE_FIX_FLOOR   0.2  // m, that a fix is off at least
+
+enum { FACET_GATE_REFUSE_MOST = 3 }; // fixes in a row
 
 // The noise of a gyro: white on the rate, and a bias that walks.
 typedef struct FacetGyroParams {
@@ -61,11 +64,16 @@ typedef struct FacetGateWorld {
     double distance_min, distance_max; // m, of the spawn from the gate: 3 and 10
     double azimuth_max;                // rad off the gate's axis: 45 degrees
     double rise_max;                   // m, of the spawn above or below the gate's centre: 0.7
-    double heading_error;              // rad, the most that the spawn looks away: 35 degrees
+    double heading_error;              // rad, the most that the spawn looks away: 35 degrees, or
+                                       // what the venues' file says
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.5
+    double fix_floor;    // m, that a fix is off at least, where a pilot says how sure it is: 0.2
+    double refuse_sigma; // then a fix farther from the estimate than so many times what is expected
+                         // is refused; 0 takes all: 0
+    int refuse_most;     // at most so many in a row: 3
 } FacetGateWorld;
 
 // NULL takes the courses that ship with Facet. Every venue has the same gates and colours.
@@ -131,13 +139,16 @@ typedef struct FacetGateView {
     const FacetGateTrial *trial;
     int frame;                   // from 0
     const FacetQuadState *truth; // for the expert and for labels alone
+    double variance;             // for a watch: what the pilot said of this frame's plan, or 0
 } FacetGateView;
 
 // Answers with offsets [FACET_GATE_HORIZON][FACET_GATE_DIM].
 typedef struct FacetGatePilot {
     FacetStatus (*plan)(double *offsets, void *context, const FacetGateView *view);
     void *context;
-    bool sees; // false: no frame is drawn for it
+    bool sees;              // false: no frame is drawn for it
+    const double *variance; // m^2, the expected squared error of the last plan's first offset, with
+                            // which its fix is weighed; NULL: all fixes weigh the same
 } FacetGatePilot;
 
 // The pilot that flies by the true state.
@@ -162,6 +173,7 @@ typedef struct FacetGateFlight {
     double miss;           // m from the centre at the crossing, or the least distance
     double estimate_error; // m, mean distance of the position estimates from the truth, at frames
     int frames;
+    int refused; // fixes
 } FacetGateFlight;
 
 // What a caller may want to keep of a flight.
@@ -212,6 +224,7 @@ typedef struct FacetGateTally {
     double low[FACET_GATE_ENDS], high[FACET_GATE_ENDS]; // 95 % interval of each share (Wilson)
     double duration, miss; // s and m, means over the successes; 0 without any
     double estimate_error; // m, mean over all flights
+    int frames, refused;   // of all flights: plans, and fixes that were refused
 } FacetGateTally;
 
 FACET_API FacetGateTally facet_gate_tally(const FacetGateFlight *flights, int count);
@@ -231,6 +244,7 @@ typedef struct FacetGateCollection {
     double start_speed;               // m/s, the most that an expert's flight starts with
     double start_tilt;                // rad, the most that it is tilted at the start
     double redrawn;                   // share of the flights in a venue with another look
+    double near;                      // share of the flights that start 1 to 3 m from the gate
     int shrink;                       // frames are averaged over shrink x shrink pixels
     FacetRanks *ranks;                // share the flights; the sink of rank 0 gets them all
 } FacetGateCollection;
@@ -271,13 +285,20 @@ FACET_API FacetStatus facet_gate_collect_file(const char *path, const FacetGateW
 
 // ---- Policies ---------------------------------------------------------------------------------
 
+enum { FACET_GATE_SAMPLES_MAX = 32 };
+
 // Who flies: a policy that sees, or the expert. What the policy never saw of a task, and the factor
 // named by `open`, is the null token to it.
+//
+// With several samples of a frame the offsets are their mean, and the pilot says how far they are
+// apart: the variance of the first offset, over the square of the temperature, which had narrowed
+// the samples by itself.
 typedef struct FacetGateFlyer {
     const FacetGateWorld *world;
     const FacetPolicy *policy; // NULL for the expert
     FacetPolicySampling how;   // its seed and numbers follow from the trial
     const char *open;          // a factor that is never shown, or NULL
+    int samples;               // of a frame, up to FACET_GATE_SAMPLES_MAX; 0 for 1
 } FacetGateFlyer;
 
 // Whether a policy can fly in this world: it sees the world's frames, has the world's factors, and
@@ -287,7 +308,8 @@ FACET_API FacetStatus facet_gate_check_policy(const FacetGateWorld *world,
 
 FACET_API FacetGateCrew facet_gate_flyer_crew(FacetGateFlyer *flyer); // must not outlive the flyer
 
-// Which noise of the trial's seed the plan at a frame starts from (FacetPolicySampling.numbers).
+// Which noise of the trial's seed the plan at a frame starts from (FacetPolicySampling.numbers), of
+// several samples the first.
 FACET_API uint64_t facet_gate_plan_number(const FacetGateTrial *trial, int frame);
 
 // ---- Training -----------------------------------------------------------------------------------
@@ -300,6 +322,7 @@ typedef struct FacetGateTraining {
     int flights;             // a round
     double expert_share;     // of the flights of a round, flown by the expert
     double redrawn;          // of the flights of a round, in a venue with another look
+    double near;             // of the flights of a round, 1 to 3 m from the gate at the start
 } FacetGateTraining;
 
 // Trains a policy on the expert's frames in `demos` with rounds of DAgger on the tasks it is

@@ -61,6 +61,7 @@ typedef struct FacetTrainOptions {
     const char *encoder_from; // a policy whose encoder is taken over and kept as it is
     int draws;                // of noise for each sample of a batch
     double jitter;            // strength of random exposure, contrast and colour; below 0 for none
+    bool no_selection;        // the factors select nothing from what is seen
     long until;               // stop after this one, to go on later with more frames; 0 for the end
     const char *frames; // how later frames are made, as "rounds=2,flights=100": for the record,
                         // and a training resumes only if all of it is the same

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "factor/factor.h"
 #include "gate/sight.h"
+#include "gate_fixes.h"
 #include "gate_world.h"
 #include "interrupt.h"
 #include "report/tables.h"
@@ -16,6 +17,7 @@ typedef struct EvalCommand {
     TextList hold_out, skip;
     int train, held_out; // trials a task
     bool validation;
+    FixOptions fix;
     char command[COMMAND_TEXT];
 } EvalCommand;
 
@@ -72,8 +74,8 @@ static FacetStatus choose(GateTrials *trials, const FacetGateWorld *world,
     return status;
 }
 
-// The last bin has no end.
-static Json *json_from_sight(const GateSight *sum)
+// The last bin has no end. One sample has no spread.
+static Json *json_from_sight(const GateSight *sum, bool spread)
 {
     Json *list = json_array();
     for (int b = 0; b < SIGHT_BINS; b++) {
@@ -81,6 +83,7 @@ static Json *json_from_sight(const GateSight *sum)
         Json *bin = json_object();
         json_set_numbers(bin, {"below_m", sight_ends[b]}, {"frames", (double)sum->frames[b]},
                          {"along_m", sum->along[b] / n}, {"across_m", sum->across[b] / n});
+        if (spread) json_set_number(bin, "spread_m", sum->spread[b] / n);
         json_push(list, bin);
     }
     return list;
@@ -91,11 +94,13 @@ static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
 {
     GateSight train = sight_sum(sights, trials, false), held_out = sight_sum(sights, trials, true);
     Json *document = json_object(), *errors = json_object();
-    json_set(errors, "train", json_from_sight(&train));
-    json_set(errors, "held_out", json_from_sight(&held_out));
+    bool spread = o->fix.samples > 1;
+    json_set(errors, "train", json_from_sight(&train, spread));
+    json_set(errors, "held_out", json_from_sight(&held_out, spread));
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
     if (o->open) json_set_string(document, "open", o->open);
+    json_set(document, "fixes", json_from_fixes(&o->fix, gate_trials_tally(trials, -1, -1)));
     json_set(document, "train", json_from_tally(gate_trials_tally(trials, -1, 0)));
     json_set(document, "held_out", json_from_tally(gate_trials_tally(trials, -1, 1)));
     json_set(document, "venues", json_from_venues(world, trials));
@@ -105,11 +110,20 @@ static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
     return document;
 }
 
-static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *policy,
-                            const EvalCommand *o)
+// What was flown, beside its tables.
+static void show_fixes(const GateTrials *trials, const EvalCommand *o)
+{
+    FacetGateTally all = gate_trials_tally(trials, -1, -1);
+    printf("\nThe estimate of the place is off by %.2f m, mean over the flights.\n",
+           all.estimate_error);
+    if (o->fix.refuse > 0.0) printf("%d of %d fixes were refused.\n", all.refused, all.frames);
+}
+
+static FacetStatus evaluate(FacetGateWorld *world, const FacetPolicy *policy, const EvalCommand *o)
 {
     GateTrials trials = {0};
     FacetGateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
+    fix_apply(world, &flyer, &o->fix);
     TRY(facet_policy_mode_parse(&flyer.how.mode, o->mode));
     FacetStatus status = choose(&trials, world, policy, o);
     GateSight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
@@ -125,8 +139,7 @@ static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *poli
     if (status.ok) {
         Json *document = document_of(world, &trials, sights, o);
         print_document(stdout, NULL, INPUT_GATE, document);
-        printf("\nThe estimate of the place is off by %.2f m, mean over the flights.\n",
-               gate_trials_tally(&trials, -1, -1).estimate_error);
+        show_fixes(&trials, o);
         status = json_finish(document, &o->common);
     }
     free(sights);
@@ -137,7 +150,11 @@ static FacetStatus evaluate(const FacetGateWorld *world, const FacetPolicy *poli
 
 int cmd_gate_eval(int argc, char **argv)
 {
-    EvalCommand o = {.common = common_defaults(), .mode = "composed", .train = 2, .held_out = 4};
+    EvalCommand o = {.common = common_defaults(),
+                     .mode = "composed",
+                     .train = 2,
+                     .held_out = 4,
+                     .fix = fix_defaults()};
     const Option options[] = {
         reads(option_text("policy", &o.policy, "FILE", "the policy")),
         option_int("train", &o.train, "N", 0, 1000, "trials of each task that is trained on"),
@@ -149,6 +166,7 @@ int cmd_gate_eval(int argc, char **argv)
         option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
         option_flag("validation", &o.validation,
                     "fly the trials for choosing settings, which no table has"),
+        FIX_OPTIONS(o.fix),
     };
     const Usage usage = {
         .command = "gate eval",

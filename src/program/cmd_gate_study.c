@@ -1,10 +1,12 @@
 // facet gate study: the paper's comparison from nothing, with its controls.
 //
 // What is wanted are cells (gate_cells.h): rows of the tables under training seeds. One whose file
-// is not there needs trials, these a training, and that frames.
+// is not there needs trials, these a training, and that frames. With --ladder they are those of
+// another table (gate_ladder.c).
 #include "base/progress.h"
 #include "commands.h"
 #include "gate_cells.h"
+#include "gate_fixes.h"
 #include "gate_world.h"
 #include "ranks/watch.h"
 #include "report/tables.h"
@@ -17,12 +19,16 @@
 
 typedef struct Study {
     CommonOptions common;
+    bool ladder;
+    const GateTable *table;
     const char *folder, *cells;          // cells NULL for the folder
     TextList methods;                    // rows; none for all
     int seeds;                           // trainings of a model
     int demos, updates, rounds, flights; // flights of demos, and of a round
     int train, held_out;                 // trials a task, zero-shot; 0 for the paper's numbers
-    bool wanted[GATE_ROWS];
+    double near;                         // of all flights of training
+    FixOptions fix;                      // of the trials
+    bool wanted[GATE_ROWS_MAX];
     char command[COMMAND_TEXT];
 } Study;
 
@@ -30,17 +36,44 @@ static const char *cells_folder(const Study *s) { return s->cells ? s->cells : s
 
 // ---- Commands -----------------------------------------------------------------------------------
 
+// The folder of a setting's courses; "" for those that ship.
+static FacetStatus courses_of(char out[STEP_WORD_SIZE], const Study *s, const char *part)
+{
+    char shipped[FILE_PATH_MAX];
+    snprintf(out, STEP_WORD_SIZE, "%s", s->common.courses ? s->common.courses : "");
+    if (!part) return status_ok();
+    if (!s->common.courses) TRY(file_shipped(shipped, "courses"));
+    step_file(out, s->common.courses ? s->common.courses : shipped, part);
+    return status_ok();
+}
+
+static void add_courses(Step *step, const Study *s, const GateSetting *setting)
+{
+    char folder[STEP_WORD_SIZE];
+    // It was there when the study's folders were opened.
+    if (courses_of(folder, s, setting ? setting->courses : NULL).ok && folder[0])
+        step_pair(step, "--courses", folder);
+}
+
+static void add_looks(Step *step, const GateSetting *setting)
+{
+    if (setting && setting->no_looks) step_pair(step, "--redrawn", "0");
+}
+
 // The expert's frames are the same for all training seeds.
-static int make_demos(const Study *s, int protocol)
+static int make_demos(const Study *s, const GateDemos *demos)
 {
     static Step step;
     char out[STEP_WORD_SIZE];
-    step_file(out, s->folder, gate_demo_files[protocol]);
+    step_file(out, s->folder, demos->file);
     step_begin(&step, "gate demos");
     step_pair(&step, "--out", out);
-    step_number(&step, "--flights", s->demos);
-    gate_hold_outs(&step, protocol);
-    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    step_number(&step, "--flights", gate_demos_flights(demos, s->demos));
+    if (demos->setting) step_number(&step, "--shrink", demos->setting->shrink);
+    add_looks(&step, demos->setting);
+    step_real(&step, "--near", s->near);
+    gate_hold_outs(&step, demos->protocol);
+    add_courses(&step, s, demos->setting);
     step_common(&step, &s->common);
     return step_run(&step, cmd_gate_demos);
 }
@@ -49,11 +82,13 @@ static int train_model(const Study *s, const GateModel *model, uint64_t seed)
 {
     static Step step;
     char out[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
+    const GateDemos *demos = &s->table->demos[model->demos];
+    const GateSetting *setting = model->setting;
     CommonOptions common = s->common;
     common.seed = seed;
     gate_cell_file(out, s->folder, model->name, seed, "safetensors");
     step_begin(&step, "gate train");
-    step_file(file, s->folder, gate_demo_files[model->protocol]);
+    step_file(file, s->folder, demos->file);
     step_pair(&step, "--data", file);
     step_pair(&step, "--out", out);
     step_pair(&step, "--method", model->method);
@@ -63,11 +98,16 @@ static int train_model(const Study *s, const GateModel *model, uint64_t seed)
         gate_cell_file(file, s->folder, model->encoder_from, seed, "safetensors");
         step_pair(&step, "--encoder-from", file);
     }
-    gate_hold_outs(&step, model->protocol);
+    if (setting && setting->encoder) step_pair(&step, "--encoder", setting->encoder);
+    if (setting && setting->no_selection && strcmp(model->method, "baseline") != 0)
+        step_add(&step, "--no-selection");
+    gate_hold_outs(&step, demos->protocol);
     step_number(&step, "--updates", gate_model_updates(model, s->updates));
     step_number(&step, "--rounds", s->rounds);
     step_number(&step, "--flights", s->flights);
-    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    add_looks(&step, setting);
+    step_real(&step, "--near", s->near);
+    add_courses(&step, s, setting);
     step_add(&step, "--resume");
     step_common(&step, &common);
     return step_run(&step, cmd_gate_train);
@@ -88,6 +128,7 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
 {
     static Step step;
     char json[STEP_WORD_SIZE], file[STEP_WORD_SIZE];
+    const GateModel *model = &s->table->models[gate_model_find(s->table, row->model)];
     int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
     int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
     gate_cell_file(json, cells_folder(s), row->cell, seed, "json");
@@ -101,7 +142,8 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
     if (row->protocol == ALL_TASKS && !row->open) train = 0;
     add_trials(&step, "--train", s->train, train);
     add_trials(&step, "--held-out", s->held_out, held_out);
-    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
+    fix_step(&step, &s->fix);
+    add_courses(&step, s, model->setting);
     step_pair(&step, "--json", json);
     step_common(&step, &s->common);
     return step_run(&step, cmd_gate_eval);
@@ -109,11 +151,11 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
 
 // ---- Parts --------------------------------------------------------------------------------------
 
-enum { PARTS_MAX = PROTOCOLS + GATE_SEEDS_MAX * (GATE_MODELS + GATE_ROWS) };
+enum { PARTS_MAX = GATE_DEMOS_MAX + GATE_SEEDS_MAX * (GATE_MODELS_MAX + GATE_ROWS_MAX) };
 
 typedef struct Part {
     enum { DEMOS, TRAINING, TRIALS } kind;
-    int index; // of the protocol, the model or the row
+    int index; // in the table
     uint64_t seed;
 } Part;
 
@@ -125,15 +167,16 @@ typedef struct Parts {
 
 static bool is_done(const Study *s, Part part)
 {
+    const GateTable *t = s->table;
     char file[STEP_WORD_SIZE];
     if (part.kind == DEMOS)
-        step_file(file, s->folder, gate_demo_files[part.index]);
+        step_file(file, s->folder, t->demos[part.index].file);
     else if (part.kind == TRAINING)
-        gate_cell_file(file, s->folder, gate_models[part.index].name, part.seed, "safetensors");
+        gate_cell_file(file, s->folder, t->models[part.index].name, part.seed, "safetensors");
     else
-        gate_cell_file(file, cells_folder(s), gate_rows[part.index].cell, part.seed, "json");
+        gate_cell_file(file, cells_folder(s), t->rows[part.index].cell, part.seed, "json");
     if (!file_exists(file) || part.kind != TRAINING) return file_exists(file);
-    gate_cell_file(file, s->folder, gate_models[part.index].name, part.seed, "safetensors.ckpt");
+    gate_cell_file(file, s->folder, t->models[part.index].name, part.seed, "safetensors.ckpt");
     return !file_exists(file); // a training that was cut short has one
 }
 
@@ -147,14 +190,15 @@ static void add_part(Parts *parts, const Study *s, Part part)
     }
     if (is_done(s, part)) return;
     if (part.kind == TRIALS) {
-        int model = gate_model_find(gate_rows[part.index].model);
+        int model = gate_model_find(s->table, s->table->rows[part.index].model);
         add_part(parts, s, (Part){TRAINING, model, part.seed});
     }
     if (part.kind == TRAINING) {
-        const GateModel *model = &gate_models[part.index];
-        add_part(parts, s, (Part){DEMOS, model->protocol, s->common.seed});
+        const GateModel *model = &s->table->models[part.index];
+        add_part(parts, s, (Part){DEMOS, model->demos, s->common.seed});
         if (model->encoder_from)
-            add_part(parts, s, (Part){TRAINING, gate_model_find(model->encoder_from), part.seed});
+            add_part(parts, s,
+                     (Part){TRAINING, gate_model_find(s->table, model->encoder_from), part.seed});
     }
     parts->list[parts->count++] = part;
 }
@@ -164,37 +208,41 @@ static void list_parts(Parts *parts, const Study *s)
 {
     parts->count = 0;
     for (int k = 0; k < s->seeds; k++)
-        for (int i = 0; i < GATE_ROWS; i++)
+        for (int i = 0; i < s->table->row_count; i++)
             if (s->wanted[i]) add_part(parts, s, (Part){TRIALS, i, s->common.seed + (uint64_t)k});
     ranks_broadcast(team_ranks(), 0, parts, sizeof *parts);
 }
 
-// How long a part takes, in seconds on two slow cores.
+// How long a part takes, in seconds on two slow cores. Larger frames take about three times as
+// long in the encoder.
 static double expected_seconds(const Study *s, Part part)
 {
-    if (part.kind == DEMOS) return 0.24 * s->demos;
-    if (part.kind == TRIALS) return 70.0;
-    const GateModel *model = &gate_models[part.index];
+    if (part.kind == DEMOS)
+        return 0.24 * gate_demos_flights(&s->table->demos[part.index], s->demos);
+    if (part.kind == TRIALS) return 35.0 + 35.0 * s->fix.samples;
+    const GateModel *model = &s->table->models[part.index];
     double update = model->composed_loss ? 0.09 : 0.06;
+    if (model->setting && model->setting->encoder) update += 0.1;
     return update * gate_model_updates(model, s->updates) + 0.4 * s->rounds * s->flights;
 }
 
 static int run_part(const Study *s, Part part)
 {
-    if (part.kind == DEMOS) return make_demos(s, part.index);
-    if (part.kind == TRAINING) return train_model(s, &gate_models[part.index], part.seed);
-    return evaluate_row(s, &gate_rows[part.index], part.seed);
+    const GateTable *t = s->table;
+    if (part.kind == DEMOS) return make_demos(s, &t->demos[part.index]);
+    if (part.kind == TRAINING) return train_model(s, &t->models[part.index], part.seed);
+    return evaluate_row(s, &t->rows[part.index], part.seed);
 }
 
 // Parts of one stage do not need each other. All frames first; a training that takes another's
 // encoder over comes after it.
 enum { STAGES = 4 };
 
-static int stage_of(Part part)
+static int stage_of(const Study *s, Part part)
 {
     if (part.kind == DEMOS) return 0;
     if (part.kind == TRIALS) return 3;
-    return gate_models[part.index].encoder_from ? 2 : 1;
+    return s->table->models[part.index].encoder_from ? 2 : 1;
 }
 
 // Shows what of the expected time is over, of all ranks, and what is left at that pace.
@@ -219,7 +267,7 @@ static int run_stage(const Study *s, const Parts *parts, int stage, Progress *pr
     if (stage > 0) team_part();
     for (int i = 0; i < parts->count && code == EXIT_DONE; i++) {
         Part part = parts->list[i];
-        if (stage_of(part) != stage) continue;
+        if (stage_of(s, part) != stage) continue;
         bool mine = stage == 0 || ranks_mine(ranks, turn++);
         if (mine) code = run_part(s, part);
         if (mine && code == EXIT_DONE && (stage > 0 || team_leads()))
@@ -235,6 +283,9 @@ static int run_all(const Study *s, const Parts *parts)
     double start = step_clock();
     int code = EXIT_DONE;
     for (int i = 0; i < parts->count; i++) expected += (long)expected_seconds(s, parts->list[i]);
+    if (parts->count > 0 && team_leads())
+        printf("%d parts to do, about %.0f min on two cores\n", parts->count,
+               (double)expected / 60.0);
     RanksWatch watch;
     Progress progress;
     ranks_watch_begin(&watch, team_ranks(), &(FacetProgress){show_left, &start});
@@ -269,7 +320,7 @@ static FacetStatus show_study(const Study *s)
 {
     char path[STEP_WORD_SIZE];
     Json *document;
-    TRY(gate_cells_summary(&document, cells_folder(s), s->common.seed));
+    TRY(gate_cells_summary(&document, s->table, cells_folder(s), s->common.seed));
     json_set_origin(document, s->command, s->common.seed);
     print_document(stdout, NULL, INPUT_GATE_STUDY, document);
     step_file(path, s->folder, "study.json");
@@ -278,25 +329,45 @@ static FacetStatus show_study(const Study *s)
 
 static FacetStatus choose_rows(Study *s)
 {
-    for (int i = 0; i < GATE_ROWS; i++) s->wanted[i] = s->methods.count == 0;
+    s->table = s->ladder ? &gate_ladder_table : &gate_study_table;
+    for (int i = 0; i < s->table->row_count; i++) s->wanted[i] = s->methods.count == 0;
     for (int i = 0; i < s->methods.count; i++) {
         int row;
-        TRY(gate_row_find(&row, s->methods.items[i]));
+        TRY(gate_row_find(&row, s->table, s->methods.items[i]));
         s->wanted[row] = true;
+    }
+    return status_ok();
+}
+
+// The venues of a setting other than the study's own are told by their hash too.
+static FacetStatus other_venues(char *out, size_t size, const Study *s)
+{
+    out[0] = '\0';
+    for (int i = 0; i < s->table->demo_count; i++) {
+        const GateSetting *setting = s->table->demos[i].setting;
+        char folder[STEP_WORD_SIZE], hash[STEP_COURSE_SIZE];
+        size_t used = strlen(out);
+        if (!setting || !setting->courses) continue;
+        TRY(courses_of(folder, s, setting->courses));
+        TRY(step_course(hash, folder, "venues"));
+        snprintf(out + used, size - used, ", %s %s", setting->courses, hash);
     }
     return status_ok();
 }
 
 static FacetStatus open_folders(FileLock *lock, const Study *s)
 {
-    char venues[STEP_COURSE_SIZE], settings[300];
+    char venues[STEP_COURSE_SIZE], settings[600], near[40] = "", fixes[FIX_TEXT], others[200];
+    if (s->near > 0.0) snprintf(near, sizeof near, ", near %.9g", s->near);
+    fix_text(fixes, &s->fix);
     TRY(ranks_agree(team_ranks(), step_course(venues, s->common.courses, "venues")));
+    TRY(ranks_agree(team_ranks(), other_venues(others, sizeof others, s)));
     snprintf(settings, sizeof settings,
              "seed %llu, demos %d, updates %d, rounds %d, flights %d, train %d, held-out %d, "
-             "venues %s",
+             "venues %s%s%s%s",
              (unsigned long long)s->common.seed, s->demos, s->updates, s->rounds, s->flights,
-             s->train, s->held_out, venues);
-    return step_folders(lock, s->folder, s->cells, gate_demo_files[ZERO_SHOT], settings);
+             s->train, s->held_out, venues, others, near, fixes);
+    return step_folders(lock, s->folder, s->cells, s->table->demos[0].file, settings);
 }
 
 int cmd_gate_study(int argc, char **argv)
@@ -307,7 +378,8 @@ int cmd_gate_study(int argc, char **argv)
                .demos = 600,
                .updates = 5000,
                .rounds = 2,
-               .flights = 100};
+               .flights = 100,
+               .fix = fix_defaults()};
     const Option options[] = {
         fills(option_text("out", &s.folder, "DIR", "folder for frames, policies and results"),
               "!study.json *"),
@@ -316,6 +388,8 @@ int cmd_gate_study(int argc, char **argv)
                   "folder for the trials' results, ROW-SEED.json; those that are there are not "
                   "made again (default: that of --out)"),
               "!study.json *"),
+        option_flag("ladder", &s.ladder,
+                    "instead, from the first study's setting to this one's, one change at a time"),
         option_list("method", &s.methods, "ROW",
                     "this row alone, by the name of its file, as zero-shot-ours"),
         option_int("seeds", &s.seeds, "N", 1, GATE_SEEDS_MAX,
@@ -326,6 +400,9 @@ int cmd_gate_study(int argc, char **argv)
         option_int("flights", &s.flights, "N", 1, 1 << 20, "of a round"),
         option_int("train", &s.train, "N", 0, 1000, "trials a training task, 0 for the paper's"),
         option_int("held-out", &s.held_out, "N", 0, 1000, "trials a held-out task, 0 for the same"),
+        option_double("near", &s.near, "X", 0.0, 1.0,
+                      "share of the flights of training that start 1 to 3 m from the gate"),
+        FIX_OPTIONS(s.fix),
     };
     const Usage usage = {
         .command = "gate study",
@@ -335,7 +412,8 @@ int cmd_gate_study(int argc, char **argv)
             "the results that are there. Started again, it goes on where it stopped; other "
             "settings need another folder.",
         .example = "facet gate study --out out/gate\n"
-                   "facet gate study --seeds 3 --cells results/gate --method zero-shot-told",
+                   "facet gate study --seeds 3 --cells results/gate --method zero-shot-told\n"
+                   "facet gate study --ladder --out out/gate-ladder",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &s.common,

@@ -39,7 +39,7 @@ typedef struct DemosCommand {
     CommonOptions common;
     const char *out;
     int flights, shrink;
-    double redrawn;
+    double redrawn, near;
     TextList hold_out;
 } DemosCommand;
 
@@ -54,6 +54,7 @@ static FacetStatus write_demos(const DemosCommand *o, const FacetGateWorld *worl
     collection.seed = o->common.seed;
     collection.shrink = o->shrink;
     collection.redrawn = o->redrawn;
+    collection.near = o->near;
     collection.ranks = team_ranks();
     if (status.ok) status = facet_pool_create(&pool, o->common.threads);
     status = ranks_agree(team_ranks(), status);
@@ -79,6 +80,8 @@ int cmd_gate_demos(int argc, char **argv)
         option_int("shrink", &o.shrink, "N", 1, 8, "average frames over N x N pixels"),
         option_double("redrawn", &o.redrawn, "X", 0.0, 1.0,
                       "share of the flights that show the venue in another look"),
+        option_double("near", &o.near, "X", 0.0, 1.0,
+                      "share of the flights that start 1 to 3 m from the gate"),
         option_list("hold-out", &o.hold_out, "TASK",
                     "leave these tasks out, as venue=pool or color=red,gate=1,side=+1"),
     };
@@ -204,7 +207,8 @@ int cmd_gate_train(int argc, char **argv)
                       "weight of a loss on the composed score"),
         option_text("drop", &train_options->drop, "P",
                     "probability that a factor is null, or venue=0.4 (default: 0.1)"),
-        option_text("encoder", &train_options->encoder, "NAME", "small or resnet18"),
+        option_text("encoder", &train_options->encoder, "NAME",
+                    "small, small160 (frames of --shrink 2) or resnet18 (of --shrink 1)"),
         reads(option_text("encoder-from", &train_options->encoder_from, "POLICY",
                           "take this policy's encoder and leave it as it is")),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of the networks, in all"),
@@ -214,6 +218,8 @@ int cmd_gate_train(int argc, char **argv)
                       "of a round's flights, flown by the expert"),
         option_double("redrawn", &o.training.redrawn, "X", 0.0, 1.0,
                       "of a round's flights, in a venue with another look"),
+        option_double("near", &o.training.near, "X", 0.0, 1.0,
+                      "of a round's flights, 1 to 3 m from the gate at the start"),
         option_int("batch", &train_options->batch, "N", 0, 1 << 12,
                    "frames an update, 0 for the recipe's 32"),
         option_int("draws", &train_options->draws, "N", 0, 64,
@@ -226,6 +232,8 @@ int cmd_gate_train(int argc, char **argv)
                       "peak learning rate, 0 for the recipe's"),
         option_int("blocks", &train_options->blocks, "N", 0, 64, "of the score network, 0 for 3"),
         option_int("channels", &train_options->channels, "N", 0, 4096, "its width, 0 for 96"),
+        option_flag("no-selection", &train_options->no_selection,
+                    "let the factors select nothing from what is seen"),
         option_flag("resume", &train_options->resume, "go on with a training that was cut short"),
     };
     const Usage usage = {

@@ -15,8 +15,6 @@
 
 // ---- Protocols ----------------------------------------------------------------------------------
 
-const char *const gate_demo_files[PROTOCOLS] = {"zero-shot.h5", "within.h5", "all.h5"};
-
 // The triples of colour, gate and side that within-venue training sees: every value of every factor
 // is among them.
 static const char *const seen_triples[][3] = {
@@ -49,28 +47,33 @@ void gate_hold_outs(Step *step, int protocol)
 
 // ---- Models and rows ----------------------------------------------------------------------------
 
+// One set of frames a protocol.
+static const GateDemos demos[PROTOCOLS] = {
+    {"zero-shot.h5", ZERO_SHOT, NULL}, {"within.h5", WITHIN, NULL}, {"all.h5", ALL_TASKS, NULL}};
+
 // A network that is told its task without dropout never learns a null token, and pool is one: the
 // zero-shot one is never shown the venue at all.
-const GateModel gate_models[GATE_MODELS] = {
-    {"zero-shot-baseline", ZERO_SHOT, "baseline", NULL, NULL, NULL, false},
-    {"zero-shot-factored", ZERO_SHOT, "factored", NULL, NULL, NULL, false},
-    {"zero-shot-ours", ZERO_SHOT, "factored", "0.3", NULL, NULL, false},
-    {"oracle", ALL_TASKS, "oracle", NULL, NULL, NULL, false},
-    {"within-baseline", WITHIN, "baseline", NULL, NULL, NULL, false},
-    {"within-factored", WITHIN, "factored", NULL, NULL, NULL, false},
-    {"within-ours", WITHIN, "factored", "0.3", NULL, NULL, false},
-    {"zero-shot-told", ZERO_SHOT, "factored", NULL, "venue=1,color=0,gate=0,side=0", NULL, false},
-    {"within-told", WITHIN, "factored", NULL, "0", NULL, false},
-    {"zero-shot-longer", ZERO_SHOT, "factored", NULL, NULL, NULL, true},
-    {"within-longer", WITHIN, "factored", NULL, NULL, NULL, true},
-    {"zero-shot-drop5", ZERO_SHOT, "factored", NULL, "0.5", NULL, false},
-    {"within-drop5", WITHIN, "factored", NULL, "0.5", NULL, false},
-    {"oracle-ours", ALL_TASKS, "oracle", "0.3", NULL, NULL, false},
-    {"zero-shot-drop", ZERO_SHOT, "factored", NULL, "venue=0.4", NULL, false},
-    {"zero-shot-frozen", ZERO_SHOT, "factored", NULL, NULL, "zero-shot-baseline", false},
+static const GateModel models[] = {
+    {"zero-shot-baseline", ZERO_SHOT, "baseline", NULL, NULL, NULL, false, NULL},
+    {"zero-shot-factored", ZERO_SHOT, "factored", NULL, NULL, NULL, false, NULL},
+    {"zero-shot-ours", ZERO_SHOT, "factored", "0.3", NULL, NULL, false, NULL},
+    {"oracle", ALL_TASKS, "oracle", NULL, NULL, NULL, false, NULL},
+    {"within-baseline", WITHIN, "baseline", NULL, NULL, NULL, false, NULL},
+    {"within-factored", WITHIN, "factored", NULL, NULL, NULL, false, NULL},
+    {"within-ours", WITHIN, "factored", "0.3", NULL, NULL, false, NULL},
+    {"zero-shot-told", ZERO_SHOT, "factored", NULL, "venue=1,color=0,gate=0,side=0", NULL, false,
+     NULL},
+    {"within-told", WITHIN, "factored", NULL, "0", NULL, false, NULL},
+    {"zero-shot-longer", ZERO_SHOT, "factored", NULL, NULL, NULL, true, NULL},
+    {"within-longer", WITHIN, "factored", NULL, NULL, NULL, true, NULL},
+    {"zero-shot-drop5", ZERO_SHOT, "factored", NULL, "0.5", NULL, false, NULL},
+    {"within-drop5", WITHIN, "factored", NULL, "0.5", NULL, false, NULL},
+    {"oracle-ours", ALL_TASKS, "oracle", "0.3", NULL, NULL, false, NULL},
+    {"zero-shot-drop", ZERO_SHOT, "factored", NULL, "venue=0.4", NULL, false, NULL},
+    {"zero-shot-frozen", ZERO_SHOT, "factored", NULL, NULL, "zero-shot-baseline", false, NULL},
 };
 
-const GateRow gate_rows[GATE_ROWS] = {
+static const GateRow rows[] = {
     {"Baseline", "zero-shot-baseline", "zero-shot-baseline", ZERO_SHOT, "joint", NULL,
      "zero-shot baseline"},
     {"Told, no dropout", "zero-shot-told", "zero-shot-told", ZERO_SHOT, "joint", NULL, NULL},
@@ -103,29 +106,59 @@ const GateRow gate_rows[GATE_ROWS] = {
      NULL, NULL},
 };
 
-int gate_model_find(const char *name)
+static const GateTitle titles[] = {
+    {"zero-shot", "Zero-shot venue: pool is never seen in training"},
+    {"within-venue",
+     "Within venues: 25 of 30 triples of colour, gate and side are never seen in training"}};
+
+const GateTable gate_study_table = {
+    .demos = demos,
+    .models = models,
+    .rows = rows,
+    .titles = titles,
+    .demo_count = PROTOCOLS,
+    .model_count = sizeof models / sizeof *models,
+    .row_count = sizeof rows / sizeof *rows,
+    .title_count = sizeof titles / sizeof *titles,
+};
+static_assert(sizeof models / sizeof *models <= GATE_MODELS_MAX, "room for all models");
+static_assert(sizeof rows / sizeof *rows <= GATE_ROWS_MAX, "room for all rows");
+
+int gate_model_find(const GateTable *table, const char *name)
 {
     int i = 0;
-    while (i < GATE_MODELS && strcmp(gate_models[i].name, name) != 0) i++;
-    assert(i < GATE_MODELS);
+    while (i < table->model_count && strcmp(table->models[i].name, name) != 0) i++;
+    assert(i < table->model_count);
     return i;
+}
+
+// Rounded up, but for what the share itself is rounded by.
+static int share_of(double share, int count)
+{
+    return share > 0.0 ? (int)ceil(share * count - 1e-9) : count;
+}
+
+int gate_demos_flights(const GateDemos *of, int flights)
+{
+    return share_of(of->setting ? of->setting->demos : 0.0, flights);
 }
 
 int gate_model_updates(const GateModel *model, int updates)
 {
+    updates = share_of(model->setting ? model->setting->updates : 0.0, updates);
     return model->longer ? (int)ceil(1.645 * updates) : updates;
 }
 
-FacetStatus gate_row_find(int *index, const char *cell)
+FacetStatus gate_row_find(int *index, const GateTable *table, const char *cell)
 {
-    const char *cells[GATE_ROWS];
+    const char *cells[GATE_ROWS_MAX];
     char text[600];
-    for (int i = 0; i < GATE_ROWS; i++) {
-        cells[i] = gate_rows[i].cell;
+    for (int i = 0; i < table->row_count; i++) {
+        cells[i] = table->rows[i].cell;
         *index = i;
         if (strcmp(cell, cells[i]) == 0) return status_ok();
     }
-    text_unknown(text, sizeof text, "row", cell, cells, GATE_ROWS);
+    text_unknown(text, sizeof text, "row", cell, cells, table->row_count);
     return status_fail(FACET_NOT_FOUND, "%s", text);
 }
 
@@ -264,31 +297,28 @@ static FacetStatus add_row(Json *list, const GateRow *row, const char *folder, u
     return status;
 }
 
-static FacetStatus add_rows(Json *list, int protocol, const char *folder, uint64_t seed)
+static FacetStatus add_rows(Json *list, const GateTable *table, int protocol, const char *folder,
+                            uint64_t seed)
 {
-    for (int i = 0; i < GATE_ROWS; i++)
-        if (gate_rows[i].protocol == protocol) TRY(add_row(list, &gate_rows[i], folder, seed));
+    for (int i = 0; i < table->row_count; i++)
+        if (table->rows[i].protocol == protocol) TRY(add_row(list, &table->rows[i], folder, seed));
     return status_ok();
 }
 
-FacetStatus gate_cells_summary(Json **document, const char *folder, uint64_t seed)
+FacetStatus gate_cells_summary(Json **document, const GateTable *table, const char *folder,
+                               uint64_t seed)
 {
-    static const struct {
-        const char *name, *title;
-    } protocols[] = {{"zero-shot", "Zero-shot venue: pool is never seen in training"},
-                     {"within-venue", "Within venues: 25 of 30 triples of colour, gate and side "
-                                      "are never seen in training"}};
     Json *study = json_object(), *list = json_array(), *ablations = json_array();
     FacetStatus status = status_ok();
-    for (int p = 0; p < ALL_TASKS; p++) {
+    for (int p = 0; p < table->title_count; p++) {
         Json *protocol = json_object(), *array = json_array();
-        json_set_string(protocol, "name", protocols[p].name);
-        json_set_string(protocol, "title", protocols[p].title);
-        if (status.ok) status = add_rows(array, p, folder, seed);
+        json_set_string(protocol, "name", table->titles[p].name);
+        json_set_string(protocol, "title", table->titles[p].title);
+        if (status.ok) status = add_rows(array, table, p, folder, seed);
         json_set(protocol, "rows", array);
         json_push(list, protocol);
     }
-    if (status.ok) status = add_rows(ablations, ALL_TASKS, folder, seed);
+    if (status.ok) status = add_rows(ablations, table, ALL_TASKS, folder, seed);
     json_set(study, "protocols", list);
     json_set(study, "ablations", ablations);
     if (status.ok)

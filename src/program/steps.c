@@ -44,6 +44,13 @@ void step_number(Step *step, const char *option, long value)
     if (value > 0) step_pair(step, option, number);
 }
 
+void step_real(Step *step, const char *option, double value)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%.9g", value);
+    if (value > 0.0) step_pair(step, option, number);
+}
+
 void step_common(Step *step, const CommonOptions *common)
 {
     char number[32];
@@ -108,10 +115,11 @@ static FacetStatus compare_settings(const char *path, const char *settings)
     if (status.ok && !json_chars(&at)) status = json_wrong(&at, "a text");
     if (status.ok && strcmp(json_chars(&at), settings) != 0) {
         text_difference(wanted, found, sizeof wanted, settings, json_chars(&at));
-        status = status_fail(FACET_BAD_FILE,
-                             "%s: expected a folder of this study, with %s, found one with %s: "
-                             "other settings need another folder",
-                             path, wanted, found);
+        status =
+            status_fail(FACET_BAD_FILE,
+                        "%s: expected a folder of this study, with %s, found one with %s: "
+                        "other settings need another folder",
+                        path, *wanted ? wanted : "nothing more", *found ? found : "nothing more");
     }
     json_free(document);
     return status;

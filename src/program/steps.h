@@ -20,6 +20,7 @@ void step_begin(Step *step, const char *command);
 void step_add(Step *step, const char *word);
 void step_pair(Step *step, const char *option, const char *value);
 void step_number(Step *step, const char *option, long value); // nothing when the value is 0
+void step_real(Step *step, const char *option, double value); // the same
 void step_common(Step *step, const CommonOptions *common);    // --seed, --threads, --quiet
 
 // Runs the command and returns its exit code.

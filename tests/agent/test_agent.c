@@ -67,7 +67,7 @@ static void plan_of(double *plan, const FacetPolicy *policy, const char *task, i
         memcpy(frames + (2 * s + 1) * TINY_FRAME, fars + row * TINY_FRAME, TINY_FRAME);
     }
     FacetPolicyRunner *runner;
-    FacetPolicyObserved observed = {numbers, frames};
+    FacetPolicyObserved observed = {.numbers = numbers, .frames = frames};
     FacetFactorTask wanted = task_of(policy->space, task);
     uint64_t number = (episode << 28) + planned;
     FacetPolicySampling how = {.seed = seed, .numbers = &number};

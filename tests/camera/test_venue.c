@@ -229,6 +229,41 @@ static void wrong_common_files(void **unused)
            "venues.json: gates[0].normal: expected a horizontal direction");
     refuse("{" FRAME ", \"colors\": {}, " GATES("[0, 0, 2]", "[1, 0, 0]") "}", scene,
            "venues.json: colors: expected 1 to 16 colors");
+#define MORE(words) "{" FRAME ", " COLORS ", " GATES("[0, 0, 2]", "[1, 0, 0]") ", " words "}"
+    refuse(MORE("\"one_color\": 1"), scene, "venues.json: one_color: expected true or false");
+    refuse(MORE("\"heading_error\": 7"), scene, "venues.json: heading_error: expected");
+    refuse(MORE("\"scenes\": 7"), scene, "venues.json: scenes: expected");
+    refuse(MORE("\"scenes\": \"no\""), scene, "no: cannot read the folder");
+}
+
+// The venues of the ladder are the shipped ones with other gates.
+static void venues_with_other_gates(void **unused)
+{
+    (void)unused;
+    static const char *const folders[] = {TEST_SOURCE "/courses/ladder/first",
+                                          TEST_SOURCE "/courses/ladder/layout"};
+    FacetVenueNames shipped, names;
+    FacetVenue *plain, *venue;
+    assert_ok(facet_venue_names(&shipped, NULL));
+    assert_ok(facet_venue_load(&plain, NULL, "pool"));
+    assert_near(facet_venue_heading_error(plain), 0.0, 0.0);
+    for (int i = 0; i < 2; i++) {
+        FacetCameraShot shot = {.colors = {0}};
+        assert_ok(facet_venue_names(&names, folders[i]));
+        assert_int_equal(names.count, shipped.count);
+        assert_ok(facet_venue_load(&venue, folders[i], "pool"));
+        bool moved = facet_venue_gate(venue, 0)->center.x != facet_venue_gate(plain, 0)->center.x;
+        assert_int_equal(moved, i == 0);
+        assert_near(facet_venue_heading_error(venue), i == 0 ? 25.0 / 180.0 * FACET_PI : 0.0,
+                    1e-12);
+        facet_camera_paint(&shot, venue, 2, 1, 7, 7);
+        for (int g = 0; g < facet_venue_gate_count(venue); g++) assert_int_equal(shot.colors[g], 1);
+        facet_camera_paint(&shot, plain, 2, 1, 7, 7);
+        for (int g = 0; g < facet_venue_gate_count(plain); g++)
+            assert_int_equal(shot.colors[g] == 1, g == 2);
+        facet_venue_destroy(venue);
+    }
+    facet_venue_destroy(plain);
 }
 
 int main(void)
@@ -237,7 +272,7 @@ int main(void)
         cmocka_unit_test(the_shipped_venues),    cmocka_unit_test(approaches_are_free),
         cmocka_unit_test(segments_leave_no_gap), cmocka_unit_test(names_that_are_not_known),
         cmocka_unit_test(wrong_venue_files),     cmocka_unit_test(wrong_common_files),
-        cmocka_unit_test(things_are_few),
+        cmocka_unit_test(things_are_few),        cmocka_unit_test(venues_with_other_gates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,8 @@ static void refused_shapes(void **state)
     refuse(config, "a width from 8 to 2048, found 0");
     FacetStatus status = encoder_config_find(&config, "smal");
     assert_false(status.ok);
-    assert_string_equal(status.text, "no encoder 'smal': small, resnet18, resnet18-torchvision");
+    assert_string_equal(status.text,
+                        "no encoder 'smal': small, small160, resnet18, resnet18-torchvision");
 }
 
 int main(void)

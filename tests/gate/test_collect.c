@@ -22,6 +22,7 @@ typedef struct Kept {
     int last;                // flight
     uint64_t pixels, labels; // checksums
     double nearest;          // m, least first offset
+    double starts[32];       // m, first offset of each flight's first frame
 } Kept;
 
 static void mix(uint64_t *sum, const void *data, size_t size)
@@ -43,6 +44,8 @@ static FacetStatus keep(void *context, const FacetGateFrames *frames)
     }
     mix(&kept->pixels, frames->rgb, (size_t)frames->count * 8 * 6 * 3);
     mix(&kept->labels, frames->offsets, (size_t)frames->count * LABEL * sizeof(double));
+    const double *o = frames->offsets;
+    if (kept->flights < 32) kept->starts[kept->flights] = vec3_norm(vec3(o[0], o[1], o[2]));
     kept->last = frames->flight;
     kept->frames += frames->count;
     kept->expert += frames->expert;
@@ -131,6 +134,37 @@ static void looks_change_pixels_alone(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// A share of the flights starts 1 to 3 m from the gate; the others are as they were.
+static void a_share_starts_near(void **unused)
+{
+    (void)unused;
+    enum { FLIGHTS = 20 };
+    FacetGateWorld *world = small_world();
+    world->time_out = 0.3;
+    FacetFactorTask task = task_of(world, "piazza/white/4/-1");
+    FacetGateCollection collection = collection_of(&task);
+    collection.flights = FLIGHTS;
+    Kept far = collect(world, &collection, NULL, 2);
+    collection.near = 0.4;
+    Kept some = collect(world, &collection, NULL, 2);
+    collection.near = 1.0;
+    Kept all = collect(world, &collection, NULL, 1);
+    int near = 0;
+    for (int i = 0; i < FLIGHTS; i++) {
+        bool same = some.starts[i] == far.starts[i];
+        assert_between(far.starts[i], 3.0, 10.0);
+        assert_between(all.starts[i], 1.0, 3.0);
+        assert_true(same || some.starts[i] == all.starts[i]);
+        near += !same;
+    }
+    assert_between(near, 3, 13);
+    collection.near = 1.5;
+    FacetGateSink sink = {.add = keep, .context = &all};
+    assert_refused(facet_gate_collect(&sink, world, &collection, NULL, NULL, NULL),
+                   "flights that start near: expected a share from 0 to 1, found 1.5");
+    facet_gate_world_destroy(world);
+}
+
 // Labels are true whoever flies: a pilot that is wrong about its place gets the expert's offsets.
 typedef struct Labels {
     double first[LABEL]; // of the first frame
@@ -205,6 +239,7 @@ static void files_hold_what_was_collected(void **unused)
     collection.tasks = tasks;
     collection.task_count = 2;
     collection.flights = 4;
+    collection.near = 0.25;
     FacetPool *pool;
     assert_ok(facet_pool_create(&pool, 2));
     Scratch scratch = scratch_begin();
@@ -214,7 +249,7 @@ static void files_hold_what_was_collected(void **unused)
     const char *paths[] = {path};
     assert_ok(facet_image_set_open(&set, paths, 1));
     FacetFrameShape shape = facet_image_set_shape(set);
-    assert_non_null(strstr(facet_image_set_settings(set), "\"redrawn\": 0.5"));
+    assert_non_null(strstr(facet_image_set_settings(set), "\"redrawn\": 0.5, \"near\": 0.25, "));
     assert_int_equal(shape.width, 8);
     assert_int_equal(shape.height, 6);
     assert_int_equal(shape.horizon, FACET_GATE_HORIZON);
@@ -251,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(looks_change_pixels_alone),
+        cmocka_unit_test(a_share_starts_near),
         cmocka_unit_test(labels_are_true_whoever_flies),
         cmocka_unit_test(disturbed_experts_recover),
         cmocka_unit_test(files_hold_what_was_collected),

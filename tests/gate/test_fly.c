@@ -124,10 +124,10 @@ static void the_observer_converges(void **unused)
     FacetQuadState truth = facet_quad_hover(&model, vec3(1.0, 2.0, 3.0), 0.4);
     const double interval = 0.1, time = 0.5;
     Observer observer = observer_make(&model, truth.attitude, interval, time);
-    observer_fix(&observer, vec3_add(truth.pos_world, vec3(0.5, -0.3, 0.2)));
+    observer_fix(&observer, vec3_add(truth.pos_world, vec3(0.5, -0.3, 0.2)), 0.0);
     double start = vec3_distance(observer.state.pos_world, truth.pos_world), least = start;
     for (int step = 0; step < 6 * 600; step++) {
-        if (step > 0 && step % 60 == 0) observer_fix(&observer, truth.pos_world);
+        if (step > 0 && step % 60 == 0) observer_fix(&observer, truth.pos_world, 0.0);
         double error = observer.state.pos_world.x - truth.pos_world.x;
         least = fmin(least, error);
         if (step == 600) assert_less(fabs(error), 0.5 * 0.5); // two time constants
@@ -429,10 +429,10 @@ static void a_stop_ends_a_flight(void **unused)
 static void tally_by_hand(void **unused)
 {
     (void)unused;
-    const FacetGateFlight flights[] = {{FACET_GATE_SUCCESS, 4.0, 0.1, 0.2, 40},
-                                       {FACET_GATE_SUCCESS, 2.0, 0.3, 0.2, 20},
-                                       {FACET_GATE_CRASH, 1.0, 2.0, 0.4, 10},
-                                       {FACET_GATE_TIMEOUT, 10.0, 5.0, 0.8, 100}};
+    const FacetGateFlight flights[] = {{FACET_GATE_SUCCESS, 4.0, 0.1, 0.2, 40, 3},
+                                       {FACET_GATE_SUCCESS, 2.0, 0.3, 0.2, 20, 0},
+                                       {FACET_GATE_CRASH, 1.0, 2.0, 0.4, 10, 2},
+                                       {FACET_GATE_TIMEOUT, 10.0, 5.0, 0.8, 100, 0}};
     FacetGateTally tally = facet_gate_tally(flights, 4);
     assert_int_equal(tally.trials, 4);
     assert_int_equal(tally.ends[FACET_GATE_SUCCESS], 2);
@@ -441,6 +441,8 @@ static void tally_by_hand(void **unused)
     assert_near(tally.duration, 3.0, 1e-12);
     assert_near(tally.miss, 0.2, 1e-12);
     assert_near(tally.estimate_error, 0.4, 1e-12);
+    assert_int_equal(tally.frames, 170);
+    assert_int_equal(tally.refused, 5);
     assert_near(tally.low[FACET_GATE_SUCCESS], 0.15, 0.001); // Wilson's interval of 2 of 4
     assert_near(tally.high[FACET_GATE_SUCCESS], 0.85, 0.001);
     tally = facet_gate_tally(flights, 0);

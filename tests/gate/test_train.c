@@ -141,8 +141,9 @@ static void refuse_other_rounds(const FacetGateWorld *world, const char *out, co
 {
     static const char *const words[] = {"rounds=2, found rounds=1", "flights=3, found flights=2",
                                         "expert-share=0.5, found expert-share=0",
-                                        "redrawn=0.25, found redrawn=0"};
-    for (int i = 0; i < 4; i++) {
+                                        "redrawn=0.25, found redrawn=0",
+                                        "near=0.5, found nothing more"};
+    for (int i = 0; i < 5; i++) {
         FacetGateTraining other = one_round();
         FacetTrainSummary summary;
         char line[160];
@@ -151,6 +152,7 @@ static void refuse_other_rounds(const FacetGateWorld *world, const char *out, co
         if (i == 1) other.flights = 3;
         if (i == 2) other.expert_share = 0.5;
         if (i == 3) other.redrawn = 0.25;
+        if (i == 4) other.near = 0.5;
         snprintf(line, sizeof line, "%s: expected the train_frames of this run, %s", file,
                  words[i]);
         assert_refused(facet_gate_train(&summary, world, "demos.h5", out, &other, pool, NULL),

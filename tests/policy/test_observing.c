@@ -164,6 +164,36 @@ static void bits_do_not_depend_on_threads(void **state)
     }
 }
 
+// What all plans share is there once, and the plans are those of repeating it, also in batches.
+static void shared_observations_are_repeated_ones(void **state)
+{
+    (void)state;
+    static const FacetPolicyMethod methods[] = {FACET_POLICY_FACTORED, FACET_POLICY_KNET};
+    enum { NUMBERS = SEEN_STEPS * SEEN_DIM, FRAMES = SEEN_STEPS * SEEN_IMAGES * TINY_FRAME };
+    static double numbers[PLANS * NUMBERS], repeated[PLANS * TINY_SIZE], actions[PLANS * TINY_SIZE];
+    static uint8_t frames[PLANS * FRAMES];
+    for (int i = 0; i < PLANS; i++) {
+        memcpy(numbers + i * NUMBERS, all_numbers + NUMBERS, NUMBERS * sizeof *numbers);
+        memcpy(frames + i * FRAMES, all_frames + FRAMES, FRAMES);
+    }
+    for (int m = 0; m < 2; m++) {
+        FacetPolicy *policy = tiny_observer(methods[m], TAKES_BOTH);
+        FacetPolicyObserved all = {.numbers = numbers, .frames = frames};
+        FacetPolicyObserved one = {
+            .numbers = all_numbers + NUMBERS, .frames = all_frames + FRAMES, .shared = true};
+        FacetFactorTask tasks[PLANS];
+        FacetPolicyRunner *runner;
+        const FacetPolicySampling how = {.steps = STEPS};
+        fill_tasks(tasks, policy);
+        assert_ok(facet_policy_runner_create(&runner, policy, 4, 1, NULL));
+        assert_ok(facet_policy_runner_sample(repeated, runner, tasks, &all, PLANS, &how, NULL));
+        assert_ok(facet_policy_runner_sample(actions, runner, tasks, &one, PLANS, &how, NULL));
+        assert_memory_equal(actions, repeated, sizeof repeated);
+        facet_policy_runner_destroy(runner);
+        facet_policy_destroy(policy);
+    }
+}
+
 // Every number of every step, and every image, says something.
 static void every_observation_matters(void **state)
 {
@@ -259,6 +289,7 @@ int main(void)
         cmocka_unit_test(one_network_is_told_what_is_observed),
         cmocka_unit_test(several_networks_are_told_what_is_observed),
         cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(shared_observations_are_repeated_ones),
         cmocka_unit_test(every_observation_matters),
         cmocka_unit_test(missing_observations_are_refused),
         cmocka_unit_test(numbers_that_are_not_finite_are_refused),

@@ -252,6 +252,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
     snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
     write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
+    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with nothing more");
+    refused("gate study --out @ --samples-a-frame 4 --refuse 3", 1,
+            "with samples a frame 4, found one with nothing more");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
@@ -296,6 +299,69 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_non_null(strstr(result.out, "within-ours-1.safetensors"));
     assert_null(strstr(result.out, "$ facet gate demos"));
     assert_non_null(strstr(result.err, "within"));
+}
+
+// Courses in which nothing can be flown, so that a study stops at its first step.
+static void write_courses(void)
+{
+    static const char *const folders[] = {"c",
+                                          "c/venues",
+                                          "c/ladder",
+                                          "c/ladder/first",
+                                          "c/ladder/first/venues",
+                                          "c/ladder/layout",
+                                          "c/ladder/layout/venues"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(scratch_path(&scratch, folders[i]), 0777), 0);
+    write_text("c/venues/venues.json", "{}");
+    write_text("c/ladder/first/venues/venues.json", "{\"scenes\": \"nowhere\"}");
+    write_text("c/ladder/layout/venues/venues.json", "{}");
+}
+
+// From the first study to the second, one change at a time.
+static void the_ladder_has_a_rung_a_change(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {
+        "first-baseline",  "first-ours",          "layout-baseline", "layout-ours",
+        "colors-baseline", "colors-ours",         "looks-baseline",  "looks-ours",
+        "selection-ours",  "resolution-baseline", "resolution-ours", "zero-shot-baseline",
+        "zero-shot-ours"};
+#define LADDER "gate study --ladder --out @/l --courses @/c "
+    write_courses();
+    refused(LADDER "--method zero-shot-told", 2, "no row 'zero-shot-told'");
+    Run result = facet(LADDER "--method first-ours");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.out, "3 parts to do, about "));
+    assert_non_null(
+        strstr(result.out, "first.h5 --flights 480 --shrink 2 --redrawn 0 --hold-out "));
+    assert_non_null(strstr(result.out, "/c/ladder/first --seed 1"));
+    assert_non_null(strstr(result.err, "nowhere"));
+    // With frames there, it trains.
+    write_text("l/first.h5", "");
+    write_text("l/zero-shot.h5", "");
+    result = facet(LADDER "--method first-ours");
+    assert_non_null(strstr(result.out, "--composed-loss 0.3 --encoder small160 --no-selection "));
+    assert_non_null(strstr(result.out, "--updates 2000 --rounds 2 --flights 100 --redrawn 0 "));
+    result = facet(LADDER "--method first-baseline");
+    assert_non_null(strstr(result.out, "--encoder small160 --hold-out venue=pool"));
+    result = facet(LADDER "--method zero-shot-ours");
+    assert_non_null(strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 5000"));
+    assert_non_null(strstr(result.out, "/c --resume"));
+    // With all cells there, it shows them.
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "l/%s-1.json", cells[i]);
+        write_text(name, cell);
+    }
+    result = facet(LADDER);
+    assert_int_equal(result.code, 0);
+    assert_null(strstr(result.out, "$ facet"));
+    assert_non_null(strstr(result.out, "First study, baseline"));
+    assert_non_null(strstr(result.out, "+ selection, ours"));
+    assert_fits(result.out);
+    write_text("c/ladder/layout/venues/venues.json", "{ }");
+    refused(LADDER, 1, "with ladder/layout ");
 }
 
 // ---- From frames to rates -----------------------------------------------------------------------
@@ -371,7 +437,24 @@ static void frames_become_a_pilot(void **state)
     assert_ok(json_member(&at, &root, "venues"));
     successes_of(&at, "Field", 4);
     assert_ok(json_member(&at, &root, "offset_error"));
+    assert_ok(json_member(&at, &root, "fixes"));
+    assert_int_equal(count_of(&at, "samples_a_frame"), 1);
+    assert_false(json_has(&at, "refused"));
     json_free(document);
+
+    // Several samples of a frame; all but the first fix may be refused.
+    done("gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json "
+         "--samples-a-frame 3 --fix-floor 0.001 --refuse 1e-9 --refuse-most 1000");
+    document = read_json(&root, "eval.json");
+    successes_of(&root, "train", 2);
+    assert_ok(json_member(&at, &root, "fixes"));
+    assert_int_equal(count_of(&at, "samples_a_frame"), 3);
+    assert_int_equal(count_of(&at, "refuse_most"), 1000);
+    assert_true(count_of(&at, "frames") > 4);
+    assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
+    json_free(document);
+    refused("gate eval --policy @/p --refuse 3", 2,
+            "--refuse: expected --samples-a-frame beside it");
 
     // Words of eval, which looks at the policy first.
     refused("gate eval --policy @/p --skip venue=poool", 1,
@@ -437,6 +520,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_words_are_answered_with_the_known_ones, begin, end),
         cmocka_unit_test_setup_teardown(policies_that_cannot_fly_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
+        cmocka_unit_test_setup_teardown(the_ladder_has_a_rung_a_change, begin, end),
         cmocka_unit_test_setup_teardown(frames_become_a_pilot, begin, end),
         cmocka_unit_test_setup_teardown(unseen_tasks_are_held_out, begin, end),
         cmocka_unit_test_setup_teardown(the_shipped_policy_flies, begin, end),

@@ -88,6 +88,43 @@ static void a_policy_sees_after_training(void **state)
     facet_policy_destroy(policy);
 }
 
+// The largest number of what the factors select with.
+static float largest_selection(const char *path)
+{
+    FacetPolicy *policy;
+    float largest = 0.0f;
+    assert_ok(facet_policy_load(&policy, path));
+    const ScoreNetConfig *c = &policy->net->config;
+    assert_true(score_selects(c));
+    for (int i = 0; i < score_embed_width(c) * c->context; i++)
+        largest = fmaxf(largest, fabsf(policy->params[0][policy->net->select_weight + (size_t)i]));
+    assert_int_equal(policy_record(policy)->no_selection, largest == 0.0f);
+    facet_policy_destroy(policy);
+    return largest;
+}
+
+static void a_selection_that_is_left_out_stays_zero(void **state)
+{
+    (void)state;
+    FacetTrainOptions options = square_training();
+    FacetTrainSummary summary;
+    options.composed_weight = 1.0;
+    assert_ok(train(&summary, 1, "selects", &options));
+    assert_true(largest_selection("selects") > 0.0f);
+    options.no_selection = options.resume = true;
+    assert_refused(train(&summary, 1, "selects", &options),
+                   "selects: expected the train_selection of this run, off, found none");
+    assert_ok(train(&summary, 1, "plain", &options));
+    assert_true(largest_selection("plain") == 0.0f);
+    options.no_selection = false;
+    assert_refused(train(&summary, 1, "plain", &options),
+                   "plain: expected the train_selection of this run, on, found off");
+    options = square_training();
+    options.no_selection = true;
+    options.method = FACET_POLICY_BASELINE;
+    assert_refused(train(&summary, 1, "baseline", &options), "found one without a selection");
+}
+
 static void same_bits_on_any_thread_count(void **state)
 {
     (void)state;
@@ -379,7 +416,7 @@ static void wrong_settings_are_refused(void **state)
     } while (0)
     REFUSED(options.method = FACET_POLICY_KNET, "found the method knet");
     REFUSED(options.encoder = NULL, "expected an encoder for frames, found none");
-    REFUSED(options.encoder = "smal", "no encoder 'smal': small, resnet18");
+    REFUSED(options.encoder = "smal", "no encoder 'smal': small, small160, resnet18");
     REFUSED(options.encoder = "resnet18",
             "first.h5: expected frames of 320 x 240 for the encoder 'resnet18', found 80 x 60");
     REFUSED(options.updates = 0, "expected 1 update or more and a stop before the last, found 0");
@@ -407,6 +444,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_policy_sees_after_training, write_files, scratch_clean),
+        cmocka_unit_test_setup_teardown(a_selection_that_is_left_out_stays_zero, write_files,
+                                        scratch_clean),
         cmocka_unit_test_setup_teardown(same_bits_on_any_thread_count, write_files, scratch_clean),
         cmocka_unit_test_setup_teardown(patterns_hold_out_all_they_match, write_files,
                                         scratch_clean),

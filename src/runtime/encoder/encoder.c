@@ -15,25 +15,21 @@
         .features = 128                                                                            \
     }
 
+// Of a frame of 320x240 shrunk by this; the last stage's stride leaves 10x8 places either way.
+#define SMALL(shrink_by, last_stride)                                                              \
+    {                                                                                              \
+        .width = 320 / (shrink_by), .height = 240 / (shrink_by), .shrink = (shrink_by),            \
+        .stem_channels = 16, .stem_kernel = 5, .stem_stride = 2, .stages = 3,                      \
+        .channels = {32, 64, 64}, .strides = {2, 2, (last_stride)}, .blocks = 1, .groups = 8,      \
+        .flat = true, .norm_features = true, .features = 256                                       \
+    }
+
 static const struct {
     const char *name;
     EncoderConfig config;
 } known[] = {
-    {"small",
-     {.width = 80,
-      .height = 60,
-      .shrink = 4,
-      .stem_channels = 16,
-      .stem_kernel = 5,
-      .stem_stride = 2,
-      .stages = 3,
-      .channels = {32, 64, 64},
-      .strides = {2, 2, 1},
-      .blocks = 1,
-      .groups = 8,
-      .flat = true,
-      .norm_features = true,
-      .features = 256}},
+    {"small", SMALL(4, 1)},
+    {"small160", SMALL(2, 2)},
     {"resnet18", RESNET18(32)},
     {"resnet18-torchvision", RESNET18(0)},
 };

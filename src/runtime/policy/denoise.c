@@ -38,28 +38,33 @@ static float *context_at(const FacetPolicyRunner *r, int network, int at)
     return r->context + row * (size_t)r->policy->net->config.context;
 }
 
-static void observe_numbers_of(const RunnerCall *c, int network)
+// Plans [first, first + count) of what is observed, which is the context of the batch's first ones.
+typedef struct Observing {
+    int first, count;
+} Observing;
+
+static void observe_numbers_of(const RunnerCall *c, Observing of, int network)
 {
     const FacetPolicyRunner *r = c->runner;
     const Observe *observe = r->policy->observe;
     size_t step = (size_t)observe->dim, plan = (size_t)observe->steps * step;
-    for (int at = 0; at < c->count && observe->dim; at++) {
-        const double *numbers = c->observed->numbers + (size_t)(c->first + at) * plan;
+    for (int at = 0; at < of.count && observe->dim; at++) {
+        const double *numbers = c->observed->numbers + (size_t)(of.first + at) * plan;
         for (int s = 0; s < observe->steps; s++)
             observe_apply(context_at(r, network, at) + s * observe->shown, observe,
                           numbers + (size_t)s * step);
     }
 }
 
-static void observe_images_of(const RunnerCall *c, int network)
+static void observe_images_of(const RunnerCall *c, Observing of, int network)
 {
     const FacetPolicyRunner *r = c->runner;
-    int width, height, images = runner_images(r), room = runner_frames(r), all = c->count * images;
+    int width, height, images = runner_images(r), room = runner_frames(r), all = of.count * images;
     size_t features = (size_t)encoder_config(r->policy->encoder)->features;
     int behind = observe_numbers(r->policy->observe);
     policy_frame_size(r->policy, &width, &height);
     size_t frame = (size_t)width * (size_t)height * 3;
-    const uint8_t *frames = c->observed->frames + (size_t)c->first * (size_t)images * frame;
+    const uint8_t *frames = c->observed->frames + (size_t)of.first * (size_t)images * frame;
     for (int from = 0; from < all; from += room) {
         int count = all - from < room ? all - from : room;
         sight_features(r->features, r->sights[network], frames + (size_t)from * frame, count,
@@ -71,12 +76,18 @@ static void observe_images_of(const RunnerCall *c, int network)
     }
 }
 
-// The contexts of the batch.
+// The contexts of the batch. What all plans share is observed for the first of them.
 static void observe(const RunnerCall *c)
 {
-    for (int n = 0; n < c->runner->policy->networks; n++) {
-        observe_numbers_of(c, n);
-        if (c->runner->sights) observe_images_of(c, n);
+    const FacetPolicyRunner *r = c->runner;
+    bool shared = c->observed->shared;
+    const Observing of = {shared ? 0 : c->first, shared ? 1 : c->count};
+    size_t bytes = (size_t)r->policy->net->config.context * sizeof *r->context;
+    for (int n = 0; n < r->policy->networks; n++) {
+        observe_numbers_of(c, of, n);
+        if (r->sights) observe_images_of(c, of, n);
+        for (int at = of.count; at < c->count; at++)
+            memcpy(context_at(r, n, at), context_at(r, n, 0), bytes);
     }
 }
 

@@ -38,6 +38,7 @@ typedef struct PolicyRecord {
     int draws;                     // rows a sample; 1 unless the policy sees
     double jitter;                 // strength of the changes of exposure and colour in training
     bool frozen_encoder;           // kept as it was
+    bool no_selection;             // the score network's selection was kept at zero
     char grown[256];               // "size=tiny of DATA to FILE", of a policy with a new value
     char frames[128];              // how frames joined on the way: "rounds=2,flights=100"
     long updates;                  // done, over all networks

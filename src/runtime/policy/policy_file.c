@@ -88,6 +88,7 @@ static void set_record(Json *metadata, const PolicyRecord *record, int factors, 
         set_number(metadata, "train_jitter", record->jitter);
         json_set_string(metadata, "train_encoder", encoder_words[record->frozen_encoder]);
         if (record->frames[0]) json_set_string(metadata, "train_frames", record->frames);
+        if (record->no_selection) json_set_string(metadata, "train_selection", "off");
     }
     if (record->grown[0]) json_set_string(metadata, "train_new_value", record->grown);
     json_set_string(metadata, "train_data_hash", record->data_hash);
@@ -292,6 +293,7 @@ static FacetStatus get_image_record(PolicyRecord *record, const Facts *facts)
     TRY(get_text(&text, facts, "train_encoder"));
     if (safetensors_metadata(facts->file, "train_frames"))
         TRY(copy_text(record->frames, sizeof record->frames, facts, "train_frames"));
+    record->no_selection = safetensors_metadata(facts->file, "train_selection") != NULL;
     record->draws = (int)draws;
     record->frozen_encoder = strcmp(text, encoder_words[1]) == 0;
     if (record->frozen_encoder || strcmp(text, encoder_words[0]) == 0) return status_ok();

@@ -56,7 +56,8 @@ static FacetStatus check_observed(const FacetPolicy *policy, const FacetPolicyOb
                            "the policy takes observations: expected %d numbers of %d steps for "
                            "every plan",
                            o->dim, o->steps);
-    for (size_t i = 0, all = (size_t)plans * (size_t)(o->steps * o->dim); i < all; i++)
+    size_t rows = observed->shared ? 1 : (size_t)plans;
+    for (size_t i = 0, all = rows * (size_t)(o->steps * o->dim); i < all; i++)
         if (!isfinite(numbers[i]))
             return status_fail(FACET_NOT_FINITE, "observations: expected finite numbers, found %g",
                                numbers[i]);

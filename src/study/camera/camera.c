@@ -73,7 +73,8 @@ void facet_camera_paint(FacetCameraShot *shot, const FacetVenue *venue, int gate
     int others = venue->color_count - 1;
     for (int i = 0; i < venue->gate_count; i++) {
         int step = others ? 1 + (int)(rng_uniform(&rng) * others) : 0;
-        int chosen = i == gate ? color : (color + step) % venue->color_count;
+        bool same = i == gate || venue->one_color;
+        int chosen = same ? color : (color + step) % venue->color_count;
         shot->colors[i] = (uint8_t)chosen;
     }
 }

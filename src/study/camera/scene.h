@@ -134,6 +134,8 @@ struct FacetVenue {
     FacetCourseGate gates[FACET_VENUE_GATES_MAX];
     GateColor colors[FACET_VENUE_COLORS_MAX];
     double half_width, bar, thickness; // m, of the opening, and of the frame around it
+    bool one_color;                    // all gates wear the colour of the one that is painted
+    double heading_error;              // rad, or 0 when the file does not say
     Mesh mesh;
     EmbreeScene *tracer;
 };
@@ -159,6 +161,9 @@ void mesh_free(Mesh *mesh);
 
 // Reads the two files of a venue and builds its surfaces.
 FacetStatus venue_parse_common(FacetVenue *venue, const char *file);
+
+// Where the first of them says that the others are, from its own folder; "" when it does not.
+FacetStatus venue_parse_scenes(char *out, int size, const char *file);
 FacetStatus venue_parse(FacetVenue *venue, const char *file);
 
 // ---- Shading ------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@
 
 #define COMMON_FILE "venues.json"
 
-enum { FOLDER_MAX = 700 }; // bytes of a folder's name, which leaves room for a file's
+// Bytes of a folder's name, and of the way from there to the scenes, which leaves room for a
+// file's.
+enum { FOLDER_MAX = 700, SCENES_MAX = 200 };
 
 // ---- The folder ---------------------------------------------------------------------------------
 
@@ -23,6 +25,22 @@ static FacetStatus venues_folder(char out[FILE_PATH_MAX], const char *courses)
         courses = shipped;
     }
     snprintf(out, FILE_PATH_MAX, "%.*s/venues", FOLDER_MAX, courses);
+    return status_ok();
+}
+
+static void common_file(char out[FILE_PATH_MAX], const char *folder)
+{
+    snprintf(out, FILE_PATH_MAX, "%.*s/" COMMON_FILE, FOLDER_MAX + 8, folder);
+}
+
+// Where the venues' own files are: beside the common one, unless that says otherwise.
+static FacetStatus scenes_folder(char out[FILE_PATH_MAX], const char *courses)
+{
+    char folder[FILE_PATH_MAX], file[FILE_PATH_MAX], scenes[SCENES_MAX] = "";
+    TRY(venues_folder(folder, courses));
+    common_file(file, folder);
+    if (file_exists(file)) TRY(venue_parse_scenes(scenes, sizeof scenes, file));
+    snprintf(out, FILE_PATH_MAX, "%.*s%s%s", FOLDER_MAX + 8, folder, scenes[0] ? "/" : "", scenes);
     return status_ok();
 }
 
@@ -43,7 +61,7 @@ FacetStatus facet_venue_names(FacetVenueNames *names, const char *courses)
 {
     char folder[FILE_PATH_MAX];
     names->count = 0;
-    TRY(venues_folder(folder, courses));
+    TRY(scenes_folder(folder, courses));
     struct dirent **entries;
     int count = scandir(folder, &entries, is_venue_file, by_natural_name);
     if (count < 0)
@@ -88,15 +106,16 @@ FacetStatus facet_venue_load(FacetVenue **out, const char *courses, const char *
 {
     *out = NULL;
     TRY(check_known(courses, name));
-    char folder[FILE_PATH_MAX], file[FILE_PATH_MAX];
+    char folder[FILE_PATH_MAX], scenes[FILE_PATH_MAX], file[FILE_PATH_MAX];
     TRY(venues_folder(folder, courses));
+    TRY(scenes_folder(scenes, courses));
     FacetVenue *venue = calloc(1, sizeof *venue);
     if (!venue) return status_fail(FACET_NO_MEMORY, "out of memory for the venue '%s'", name);
     snprintf(venue->name, sizeof venue->name, "%s", name);
-    snprintf(file, sizeof file, "%.*s/%s", FOLDER_MAX + 8, folder, COMMON_FILE);
+    common_file(file, folder);
     FacetStatus status = venue_parse_common(venue, file);
     if (status.ok) {
-        snprintf(file, sizeof file, "%.*s/%s.json", FOLDER_MAX + 8, folder, name);
+        snprintf(file, sizeof file, "%.*s/%s.json", FOLDER_MAX + SCENES_MAX + 8, scenes, name);
         status = venue_parse(venue, file);
     }
     if (status.ok) status = embree_create(&venue->tracer, &venue->mesh);
@@ -124,6 +143,7 @@ const FacetCourseGate *facet_venue_gate(const FacetVenue *venue, int gate)
     return &venue->gates[gate];
 }
 double facet_venue_half_width(const FacetVenue *venue) { return venue->half_width; }
+double facet_venue_heading_error(const FacetVenue *venue) { return venue->heading_error; }
 int facet_venue_color_count(const FacetVenue *venue) { return venue->color_count; }
 const char *facet_venue_color_name(const FacetVenue *venue, int color)
 {

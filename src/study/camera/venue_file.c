@@ -102,11 +102,12 @@ static FacetStatus parse_gate(FacetCourseGate *gate, const JsonRef *at, const Fa
 
 static FacetStatus parse_common(FacetVenue *venue, const JsonRef *root)
 {
-    static const char *const keys[] = {"frame", "gates", "colors"};
+    static const char *const keys[] = {"frame",     "gates",         "colors",
+                                       "one_color", "heading_error", "scenes"};
     static const char *const frame_keys[] = {"half_width", "bar", "thickness"};
     JsonRef at, list;
     int count;
-    TRY(json_only(root, keys, 3));
+    TRY(json_only(root, keys, sizeof keys / sizeof *keys));
     TRY(member_object(&at, &count, root, "frame"));
     TRY(json_only(&at, frame_keys, 3));
     TRY(json_member_number(&venue->half_width, &at, "half_width", 0.01, 100.0));
@@ -130,7 +131,8 @@ static FacetStatus parse_common(FacetVenue *venue, const JsonRef *root)
         TRY(parse_color(color->color, &at));
         venue->color_count++;
     }
-    return status_ok();
+    if (json_has(root, "one_color")) TRY(json_member_bool(&venue->one_color, root, "one_color"));
+    return optional_number(&venue->heading_error, root, "heading_error", 1e-6, FACET_PI);
 }
 
 FacetStatus venue_parse_common(FacetVenue *venue, const char *file)
@@ -139,6 +141,18 @@ FacetStatus venue_parse_common(FacetVenue *venue, const char *file)
     TRY(json_read(&document, file));
     JsonRef root = json_root(document, file);
     FacetStatus status = parse_common(venue, &root);
+    json_free(document);
+    return status;
+}
+
+FacetStatus venue_parse_scenes(char *out, int size, const char *file)
+{
+    Json *document;
+    out[0] = '\0';
+    TRY(json_read(&document, file));
+    JsonRef root = json_root(document, file);
+    FacetStatus status =
+        json_has(&root, "scenes") ? json_member_string(out, size, &root, "scenes") : status_ok();
     json_free(document);
     return status;
 }

@@ -18,6 +18,9 @@
 
 enum { BLOCK = 16, LABEL = FACET_GATE_HORIZON * FACET_GATE_DIM };
 
+#define NEAR_MIN 1.0 // m from the gate, where flights start that start near it
+#define NEAR     3.0
+
 // The frames of one flight as they come.
 typedef struct Recording {
     const FacetGateWorld *world;
@@ -104,6 +107,18 @@ static void upset(FacetQuadState *start, const FacetGateCollection *options, Fac
     start->attitude = quat_mul(start->attitude, lean);
 }
 
+// Where a flight starts: as all trials do, or near the gate, where a fix matters most.
+static FacetStatus draw_start(FacetGateTrial *trial, const Collecting *work, FacetFactorTask task,
+                              int flight)
+{
+    const FacetGateCollection *options = work->options;
+    FacetGateWorld world = *work->world; // but for its distances
+    FacetRng rng = rng_make(options->seed, gate_stream((uint64_t)flight, GATE_STREAM_NEAR));
+    if (rng_uniform(&rng) < options->near) world.distance_min = NEAR_MIN, world.distance_max = NEAR;
+    return facet_gate_trial(trial, &world, task, options->seed,
+                            facet_gate_number(FACET_GATE_FOR_TRAINING, (uint64_t)flight));
+}
+
 static FacetStatus fly(Recording *r, const Collecting *work, int flight,
                        const FacetGatePilot *pilot)
 {
@@ -112,8 +127,7 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
     const FacetGatePilot expert = facet_gate_expert(world);
     FacetGateTrial trial;
     r->task = options->tasks[flight % options->task_count];
-    TRY(facet_gate_trial(&trial, world, r->task, options->seed,
-                         facet_gate_number(FACET_GATE_FOR_TRAINING, (uint64_t)flight)));
+    TRY(draw_start(&trial, work, r->task, flight));
     FacetRng rng = rng_make(options->seed, gate_stream((uint64_t)flight, GATE_STREAM_COLLECT));
     r->expert = rng_uniform(&rng) < options->expert_share || !pilot;
     r->gate = facet_gate_target(world, r->task);
@@ -236,6 +250,10 @@ static FacetStatus check(const FacetGateWorld *world, const FacetGateCollection 
         return status_fail(FACET_BAD_ARGUMENT,
                            "redrawn flights: expected a share from 0 to 1, found %g",
                            options->redrawn);
+    if (!(options->near >= 0.0 && options->near <= 1.0))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "flights that start near: expected a share from 0 to 1, found %g",
+                           options->near);
     if (options->shrink < 1 || camera->width % options->shrink || camera->height % options->shrink)
         return status_fail(FACET_BAD_ARGUMENT, "shrink: expected a divisor of %d and %d, found %d",
                            camera->width, camera->height, options->shrink);

@@ -40,18 +40,21 @@ static FacetStatus add(void *context, const FacetGateFrames *frames)
                                   sink->flights, frames->count, sink->pool);
 }
 
+// A share of flights that start near is told where there is one.
 static void describe(char *out, size_t size, const FacetGateWorld *world,
                      const FacetGateCollection *options, bool piloted)
 {
+    char near[40] = "";
+    if (options->near > 0.0) snprintf(near, sizeof near, "\"near\": %.17g, ", options->near);
     snprintf(out, size,
              "{\"seed\": %llu, \"flights\": %d, \"tasks\": %d, \"expert_share\": %.17g, "
              "\"gust_speed\": %.17g, \"fix_error\": %.17g, \"start_speed\": %.17g, "
-             "\"start_tilt\": %.17g, \"redrawn\": %.17g, \"shrink\": %d, \"rate\": %.17g, "
+             "\"start_tilt\": %.17g, \"redrawn\": %.17g, %s\"shrink\": %d, \"rate\": %.17g, "
              "\"speed\": %.17g}",
              (unsigned long long)options->seed, options->flights, options->task_count,
              piloted ? options->expert_share : 1.0, options->disturbance.gust_speed,
              options->disturbance.fix_error, options->start_speed, options->start_tilt,
-             options->redrawn, options->shrink, world->rate, world->speed);
+             options->redrawn, near, options->shrink, world->rate, world->speed);
 }
 
 FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *world,

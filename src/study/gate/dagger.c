@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FRAMES_TEXT = 128 };
+
 typedef struct Dagger {
     const FacetGateWorld *world;
     const FacetGateTraining *options;
@@ -59,6 +61,7 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
     collection.seed = gate_round_seed(d->options->train.seed, round);
     collection.expert_share = d->options->expert_share;
     collection.redrawn = d->options->redrawn;
+    collection.near = d->options->near;
     collection.shrink = policy_frame_shrink(policy);
     FacetGateFlyer flyer = {.world = d->world, .policy = policy};
     FacetGateCrew crew = facet_gate_flyer_crew(&flyer);
@@ -136,15 +139,23 @@ static FacetStatus train_all(FacetTrainSummary *summary, const Dagger *d)
     return status_ok();
 }
 
+// For the record. A share of flights that start near is told where there is one.
+static void describe(char out[FRAMES_TEXT], const FacetGateTraining *t)
+{
+    char near[32] = "";
+    if (t->near > 0.0) snprintf(near, sizeof near, ",near=%g", t->near);
+    snprintf(out, FRAMES_TEXT, "rounds=%d,flights=%d,expert-share=%g,redrawn=%g%s", t->rounds,
+             t->flights, t->expert_share, t->redrawn, near);
+}
+
 FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *world,
                              const char *demos, const char *out, const FacetGateTraining *training,
                              FacetPool *pool, const FacetProgress *progress)
 {
-    char frames[128];
+    char frames[FRAMES_TEXT];
     FacetGateTraining options = *training;
     options.train.frames = frames;
-    snprintf(frames, sizeof frames, "rounds=%d,flights=%d,expert-share=%g,redrawn=%g",
-             training->rounds, training->flights, training->expert_share, training->redrawn);
+    describe(frames, training);
     Dagger d = {.world = world,
                 .options = &options,
                 .pool = pool,

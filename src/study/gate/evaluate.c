@@ -73,6 +73,8 @@ FacetGateTally facet_gate_tally(const FacetGateFlight *flights, int count)
         const FacetGateFlight *flight = &flights[i];
         tally.ends[flight->end]++;
         tally.estimate_error += flight->estimate_error / count;
+        tally.frames += flight->frames;
+        tally.refused += flight->refused;
         if (flight->end != FACET_GATE_SUCCESS) continue;
         tally.duration += flight->duration;
         tally.miss += flight->miss;

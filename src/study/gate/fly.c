@@ -3,7 +3,8 @@
 // Every 1/600 s the controller flies the estimated state along the approach. At a frame the pilot's
 // first offset o_0 gives the fix  p = gate - R o_0  with the gyro's attitude R, and the approach
 // gets the speed  |o_0 - o_10| / 1 s,  the expert's mean over the second to come. The controller
-// sees the observer's estimate alone, whoever the pilot is.
+// sees the observer's estimate alone, whoever the pilot is. Where the pilot says how uncertain o_0
+// is, the fix has that variance and the square of what a fix is off at least.
 #include "course/course.h"
 #include "flight/flight.h"
 #include "gate/approach.h"
@@ -50,6 +51,10 @@ static FacetStatus check_settings(const FacetGateWorld *world)
                            "a flight: expected a time-out of at most %g frames, found %g s at %g "
                            "Hz",
                            most, world->time_out, world->rate);
+    if (!(world->fix_floor > 0.0))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "fixes: expected that they are off by more than 0 m at least, found %g",
+                           world->fix_floor);
     return status_ok();
 }
 
@@ -69,6 +74,8 @@ static void begin(Run *run, const FacetGateWorld *world, const FacetGateTrial *t
         gyro_make(&world->gyro, attitude, seed, gate_stream(trial->number, GATE_STREAM_GYRO));
     run->observer = observer_make(&world->model, attitude, run->frame_steps * world->model.step,
                                   world->observer_time);
+    run->observer.refuse_sigma = world->refuse_sigma;
+    run->observer.refuse_most = world->refuse_most;
     run->gusts = (FacetGusts){by->gust_speed, by->time, seed, gust_stream};
     run->fix_errors = (FacetGusts){by->fix_error, by->time, seed, fix_stream};
     run->gust_rng = rng_make(seed, gust_stream);
@@ -113,6 +120,17 @@ static FacetStatus check_offsets(const double *offsets, int frame)
     return status_ok();
 }
 
+// The variance of the plan's first offset; 0 when the pilot does not say.
+static FacetStatus said_variance(double *variance, const FacetGatePilot *pilot, int frame)
+{
+    *variance = pilot->variance ? *pilot->variance : 0.0;
+    if (*variance >= 0.0 && isfinite(*variance)) return status_ok();
+    return status_fail(FACET_BAD_ARGUMENT,
+                       "frame %d: variance of the pilot: expected a finite number of 0 or more, "
+                       "found %g",
+                       frame, *variance);
+}
+
 static FacetVec3 offset_at(const double *offsets, int k)
 {
     return vec3(offsets[FACET_GATE_DIM * k], offsets[FACET_GATE_DIM * k + 1],
@@ -138,18 +156,21 @@ static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGa
 {
     const FacetGateWorld *world = run->world;
     double offsets[FACET_GATE_HORIZON * FACET_GATE_DIM];
-    const FacetGateView view = {rgb, run->trial, run->flight.frames, &run->truth};
+    FacetGateView view = {rgb, run->trial, run->flight.frames, &run->truth, 0.0};
     if (rgb) draw(rgb, run, time);
     TRY(pilot->plan(offsets, pilot->context, &view));
     TRY(check_offsets(offsets, view.frame));
+    TRY(said_variance(&view.variance, pilot, view.frame));
     FacetVec3 first = offset_at(offsets, 0), later = offset_at(offsets, SPEED_OFFSET);
     double speed = vec3_distance(first, later) / (SPEED_OFFSET * FACET_GATE_CHUNK_STEP);
-    observer_fix(&run->observer, position_fix(run, first));
+    double least = pilot->variance ? world->fix_floor * world->fix_floor : 0.0;
+    bool taken = observer_fix(&run->observer, position_fix(run, first), least + view.variance);
     const FacetQuadState *estimate = &run->observer.state;
     approach_build(&run->approach, &run->gate, estimate->pos_world, estimate->vel_world,
                    clamp(speed, 0.5, 1.5 * world->speed));
     run->flight.estimate_error += vec3_distance(estimate->pos_world, run->truth.pos_world);
     run->flight.frames++;
+    run->flight.refused += !taken;
     return watch && watch->frame ? watch->frame(watch->context, &view, offsets, estimate->pos_world)
                                  : status_ok();
 }

@@ -7,22 +7,62 @@ Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double i
     double z = exp(-interval / time);
     Observer observer = {.state = facet_quad_hover(model, vec3(0.0, 0.0, 0.0), 0.0),
                          .position_gain = 1.0 - z * z,
-                         .velocity_gain = (1.0 - z) * (1.0 - z) / interval};
+                         .velocity_gain = (1.0 - z) * (1.0 - z) / interval,
+                         .interval = interval,
+                         .keep = z};
     observer.state.attitude = attitude;
     return observer;
 }
 
-void observer_fix(Observer *observer, FacetVec3 pos_world)
+// P after many fixes of this variance.
+static void settle(Observer *o, double variance)
+{
+    double z = o->keep, dt = o->interval;
+    o->pos_pos = variance * o->position_gain;
+    o->pos_vel = variance * o->velocity_gain;
+    o->vel_vel = variance * (1.0 - z) * (1.0 - z) * (1.0 - z) / (z * dt * dt);
+}
+
+// P over the time between two fixes.
+static void forget(Observer *o)
+{
+    double z = o->keep, dt = o->interval;
+    o->pos_pos = (o->pos_pos + dt * (2.0 * o->pos_vel + dt * o->vel_vel)) / z;
+    o->pos_vel = (o->pos_vel + dt * o->vel_vel) / z;
+    o->vel_vel = o->vel_vel / z;
+}
+
+static bool refuses(Observer *o, double distance, double expected)
+{
+    bool jump = o->refuse_sigma > 0.0 && distance > o->refuse_sigma * sqrt(expected);
+    o->refused = jump && o->refused < o->refuse_most ? o->refused + 1 : 0;
+    return o->refused > 0;
+}
+
+bool observer_fix(Observer *observer, FacetVec3 pos_world, double variance)
 {
     FacetQuadState *state = &observer->state;
     if (!observer->started) {
         observer->started = true;
         state->pos_world = pos_world;
-        return;
+        settle(observer, variance);
+        return true;
     }
     FacetVec3 error = vec3_sub(pos_world, state->pos_world);
-    state->pos_world = vec3_axpy(state->pos_world, observer->position_gain, error);
-    state->vel_world = vec3_axpy(state->vel_world, observer->velocity_gain, error);
+    double position_gain = observer->position_gain, velocity_gain = observer->velocity_gain;
+    if (variance > 0.0) {
+        forget(observer);
+        double expected = observer->pos_pos + variance;
+        if (refuses(observer, vec3_norm(error), expected)) return false;
+        position_gain = observer->pos_pos / expected;
+        velocity_gain = observer->pos_vel / expected;
+        observer->pos_pos -= position_gain * observer->pos_pos;
+        observer->vel_vel -= velocity_gain * observer->pos_vel;
+        observer->pos_vel -= position_gain * observer->pos_vel;
+    }
+    state->pos_world = vec3_axpy(state->pos_world, position_gain, error);
+    state->vel_world = vec3_axpy(state->vel_world, velocity_gain, error);
+    return true;
 }
 
 void observer_step(Observer *observer, const FacetQuadModel *model,

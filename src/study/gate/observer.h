@@ -8,6 +8,20 @@
 //
 // which puts both poles of the error at z. A wrong first position leaves after n fixes the share
 // z^n (1 - (1 - z) n): it changes sign once, by about a ninth at most, and does not oscillate.
+//
+// These are the gains of least squares that forget: of the straight motion for which the sum of
+// z^k |e_k|^2 over the fixes is least, k fixes ago having the error e_k. (Brookner, Tracking and
+// Kalman Filtering Made Easy, 1998, calls it the fading-memory filter.) When fixes come with a
+// variance r_k, the same sum weighs each by 1 / r_k:
+//
+//   P <- F P F' / z,   F = [1 dt; 0 1]           what was known counts z of what it did
+//   K = P [1; 0] / (P_11 + r),   P <- P - K [1 0] P,   state <- state + K e.
+//
+// P begins as fixes like the first would leave it, so that with one variance for all the gains are
+// a and b/dt throughout. There is no noise of the motion to choose: T says how fast to forget.
+//
+// P_11 + r is then the |e|^2 to expect, over all three axes. A fix beyond `refuse_sigma` times its
+// root is refused, but no more than `refuse_most` in a row; P grows meanwhile.
 #ifndef FACET_GATE_OBSERVER_H
 #define FACET_GATE_OBSERVER_H
 
@@ -18,14 +32,19 @@ typedef struct Observer {
     FacetQuadState state;                // as estimated: what the controller gets
     double position_gain, velocity_gain; // a, and b/dt in 1/s
     bool started;
+    double interval, keep;            // dt in s, and z
+    double pos_pos, pos_vel, vel_vel; // P, in m^2, m^2/s and m^2/s^2
+    double refuse_sigma;              // 0 refuses nothing
+    int refuse_most, refused;         // in a row: the limit, and how many there are
 } Observer;
 
 // At rest on a known attitude, at a place that the first fix will tell.
 Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double interval,
                        double time);
 
-// A position fix (m, world). The first one is taken as it is.
-void observer_fix(Observer *observer, FacetVec3 pos_world);
+// A position fix (m, world) with its variance (m^2, of all axes together), or 0 where nobody knows:
+// then the gains are a and b/dt. The first one is taken as it is. False when it was refused.
+bool observer_fix(Observer *observer, FacetVec3 pos_world, double variance);
 
 // One step of the model, after which the gyro has this attitude and reads this rate.
 void observer_step(Observer *observer, const FacetQuadModel *model,

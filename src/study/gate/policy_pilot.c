@@ -1,17 +1,32 @@
 // A policy that sees as a pilot (see facet_study/gate.h).
 #include "base/status.h"
 #include "factor/factor.h"
+#include "gate/streams.h"
 #include "policy/policy.h"
 
+#include <assert.h>
 #include <facet_study/gate.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PLAN = FACET_GATE_HORIZON * FACET_GATE_DIM, FRAME_BITS = 12 };
+
+// The noise of a frame's further samples has numbers above those of all trials.
+enum { SAMPLE_SHIFT = 55 };
+static_assert(FACET_GATE_PURPOSES <= 1 << (SAMPLE_SHIFT - GATE_INDEX_BITS - FRAME_BITS),
+              "no plan has the number of another's sample");
 
 // One thread's pilot.
 typedef struct PolicyPilot {
     const FacetGateFlyer *flyer;
     FacetPolicyRunner *runner;
     bool open[FACET_FACTOR_MAX]; // factors that are never shown
+    int samples;                 // of a frame
+    double temperature;          // of their noise
+    double variance;             // m^2, of the last plan's first offset
+    FacetFactorTask tasks[FACET_GATE_SAMPLES_MAX];
+    uint64_t numbers[FACET_GATE_SAMPLES_MAX];
+    double plans[FACET_GATE_SAMPLES_MAX * PLAN];
 } PolicyPilot;
 
 FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPolicy *policy)
@@ -60,8 +75,30 @@ static FacetFactorTask shown_task(const PolicyPilot *pilot, FacetFactorTask task
 
 uint64_t facet_gate_plan_number(const FacetGateTrial *trial, int frame)
 {
-    enum { FRAME_BITS = 12 };
     return (trial->number << FRAME_BITS) + (uint64_t)frame;
+}
+
+static void take_mean(double *offsets, const PolicyPilot *pilot)
+{
+    for (int i = 0; i < PLAN; i++) {
+        double sum = pilot->plans[i];
+        for (int s = 1; s < pilot->samples; s++) sum += pilot->plans[s * PLAN + i];
+        offsets[i] = sum / pilot->samples;
+    }
+}
+
+// How far the first offset may be off: the truth is one more draw from what the samples are drawn
+// from. A temperature t scales the noise that they start from, and so, as far as the way from noise
+// to plans is linear, their distances from each other.
+static double first_variance(const double *mean, const PolicyPilot *pilot)
+{
+    double sum = 0.0, t = pilot->temperature;
+    for (int s = 0; s < pilot->samples; s++)
+        for (int d = 0; d < FACET_GATE_DIM; d++) {
+            double off = pilot->plans[s * PLAN + d] - mean[d];
+            sum += off * off;
+        }
+    return sum / ((pilot->samples - 1) * t * t);
 }
 
 static FacetStatus plan(double *offsets, void *context, const FacetGateView *view)
@@ -69,12 +106,20 @@ static FacetStatus plan(double *offsets, void *context, const FacetGateView *vie
     PolicyPilot *pilot = context;
     uint64_t number = facet_gate_plan_number(view->trial, view->frame);
     FacetFactorTask task = shown_task(pilot, view->trial->task);
+    for (int s = 0; s < pilot->samples; s++) {
+        pilot->tasks[s] = task;
+        pilot->numbers[s] = number + ((uint64_t)s << SAMPLE_SHIFT);
+    }
     FacetPolicySampling how = pilot->flyer->how;
     how.seed = view->trial->seed;
-    how.numbers = &number;
+    how.numbers = pilot->numbers;
     // No pool: flights are what runs side by side.
-    const FacetPolicyObserved observed = {.frames = view->rgb};
-    return facet_policy_runner_sample(offsets, pilot->runner, &task, &observed, 1, &how, NULL);
+    const FacetPolicyObserved observed = {.frames = view->rgb, .shared = true};
+    TRY(facet_policy_runner_sample(pilot->plans, pilot->runner, pilot->tasks, &observed,
+                                   pilot->samples, &how, NULL));
+    take_mean(offsets, pilot);
+    if (pilot->samples > 1) pilot->variance = first_variance(offsets, pilot);
+    return status_ok();
 }
 
 static void destroy(PolicyPilot *pilot)
@@ -86,12 +131,18 @@ static void destroy(PolicyPilot *pilot)
 static FacetStatus prepare(PolicyPilot *pilot)
 {
     const FacetGateFlyer *flyer = pilot->flyer;
+    double asked = flyer->how.temperature;
+    pilot->samples = flyer->samples ? flyer->samples : 1;
+    pilot->temperature = asked > 0.0 ? asked : policy_default_temperature(flyer->policy);
+    if (pilot->samples < 1 || pilot->samples > FACET_GATE_SAMPLES_MAX)
+        return status_fail(FACET_BAD_ARGUMENT, "expected 1 to %d samples of a frame, found %d",
+                           FACET_GATE_SAMPLES_MAX, pilot->samples);
     if (flyer->open) {
         int factor;
         TRY(facet_factor_find(&factor, flyer->world->space, flyer->open));
         pilot->open[factor] = true;
     }
-    return facet_policy_runner_create(&pilot->runner, flyer->policy, 1, 1, NULL);
+    return facet_policy_runner_create(&pilot->runner, flyer->policy, pilot->samples, 1, NULL);
 }
 
 static FacetStatus make(FacetGatePilot *out, void *context, int worker)
@@ -104,7 +155,10 @@ static FacetStatus make(FacetGatePilot *out, void *context, int worker)
     pilot->flyer = flyer;
     FacetStatus status = prepare(pilot);
     if (status.ok)
-        *out = (FacetGatePilot){.plan = plan, .context = pilot, .sees = true};
+        *out = (FacetGatePilot){.plan = plan,
+                                .context = pilot,
+                                .sees = true,
+                                .variance = pilot->samples > 1 ? &pilot->variance : NULL};
     else
         destroy(pilot);
     return status;

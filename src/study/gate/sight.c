@@ -23,6 +23,7 @@ FacetStatus sight_look(void *context, const FacetGateView *view, const double *o
     sight->frames[bin]++;
     sight->along[bin] += along;
     sight->across[bin] += sqrt(fmax(0.0, all * all - along * along));
+    sight->spread[bin] += sqrt(view->variance);
     return status_ok();
 }
 
@@ -34,6 +35,7 @@ GateSight sight_sum(const GateSight *sights, const GateTrials *trials, bool held
             sum.frames[b] += sights[i].frames[b];
             sum.along[b] += sights[i].along[b];
             sum.across[b] += sights[i].across[b];
+            sum.spread[b] += sights[i].spread[b];
         }
     return sum;
 }

@@ -13,6 +13,7 @@ typedef struct GateSight {
     long frames[SIGHT_BINS];
     double along[SIGHT_BINS], across[SIGHT_BINS]; // m, sums of errors along and across the line of
                                                   // sight
+    double spread[SIGHT_BINS]; // m, sums of the errors that the pilot says to expect
 } GateSight;
 
 // A FacetGateWatch's frame function, with a GateSight as its context.

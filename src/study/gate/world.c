@@ -78,8 +78,12 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
     world->rate = 10.0;
     world->time_out = 8.0;
     world->observer_time = 0.5;
+    world->fix_floor = FACET_GATE_FIX_FLOOR;
+    world->refuse_most = FACET_GATE_REFUSE_MOST;
     FacetStatus status = facet_control_preset(&world->preset, "soft");
     if (status.ok) status = load_venues(world, courses);
+    if (status.ok && facet_venue_heading_error(world->venues[0]) > 0.0)
+        world->heading_error = facet_venue_heading_error(world->venues[0]);
     if (status.ok) status = fill_space(world);
     if (status.ok)
         *out = world;

@@ -131,6 +131,8 @@ static FacetStatus other_setting(const char *path, const char *key, const char *
     char wanted[100], there[100];
     bool listed = strcmp(key, "train_frames") == 0;
     if (listed) text_difference(wanted, there, sizeof wanted, expected, found);
+    if (listed && !*wanted) snprintf(wanted, sizeof wanted, "nothing more");
+    if (listed && !*there) snprintf(there, sizeof there, "nothing more");
     return status_fail(FACET_BAD_FILE, "%s: expected the %s of this run, %.100s, found %.100s",
                        path, key, listed ? wanted : expected, listed ? there : found);
 }
@@ -154,6 +156,9 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
     const char *agreement = safetensors_metadata(file, "train_agreement_weight");
     if (status.ok && agreement && !(record->agreement_weight > 0.0)) // one that may be missing
         status = other_setting(path, "train_agreement_weight", "none", agreement);
+    const char *selection = safetensors_metadata(file, "train_selection");
+    if (status.ok && selection && !record->no_selection)
+        status = other_setting(path, "train_selection", "on", selection);
     const char *command = safetensors_metadata(file, "train_command");
     const char *data = safetensors_metadata(file, "train_data");
     const char *version = safetensors_metadata(file, "facet_version");

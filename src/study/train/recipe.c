@@ -122,6 +122,10 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
                            "expected an agreement of 0 or more, beside a composed loss, found %g "
                            "beside %g",
                            o->agreement_weight, o->composed_weight);
+    if (o->no_selection && !(factored && o->encoder))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy that sees and is shown factors, found one without a "
+                           "selection to leave out");
     if (o->epochs < 0 || o->batch < 0 || !(o->rate >= 0.0) || !(o->composed_weight >= 0.0))
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected epochs, batch, rate and composed loss of 0 or more, found "
@@ -147,6 +151,7 @@ static FacetStatus set_record(double *knee, FacetPolicy *policy, const FacetTrai
     record->composed_weight = o->composed_weight;
     record->agreement_weight = o->agreement_weight;
     record->frozen_encoder = o->encoder_from != NULL;
+    record->no_selection = o->no_selection;
     snprintf(record->frames, sizeof record->frames, "%s", o->frames ? o->frames : "");
     record->draws = o->draws ? o->draws : recipe->draws;
     record->jitter = o->jitter > 0.0 ? o->jitter : o->jitter < 0.0 ? 0.0 : recipe->jitter;
@@ -166,6 +171,7 @@ static void set_config(TrainConfig *config, const FacetPolicy *policy)
     config->rate = record->rate;
     config->rate_floor = record->rate_floor;
     config->draws = record->draws;
+    config->no_selection = record->no_selection;
     for (int f = 0; f < policy->net->config.factors; f++) config->drop[f] = record->drop[f];
 }
 

@@ -281,6 +281,15 @@ static void sum_dcontext(Trainer *k)
     }
 }
 
+// A selection without gradients stays at zero, and decays to nothing else.
+static void leave_selection(Trainer *k)
+{
+    const ScoreNetConfig *c = &k->net->config;
+    size_t size = (size_t)score_embed_width(c) * (size_t)c->context;
+    if (k->config.no_selection && score_selects(c))
+        memset(k->grads + k->net->select_weight, 0, size * sizeof *k->grads);
+}
+
 TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Real *context,
                               FacetPool *pool)
 {
@@ -313,6 +322,7 @@ TrainReport trainer_gradients(Trainer *k, const Real *x0, const int *z, const Re
                            k->sharing ? k->sharing->first : 0,
                            k->sharing ? k->sharing->last : k->last_part, pool);
     if (conditioned) sum_dcontext(k);
+    leave_selection(k);
     optimizer_squares(k->optimizer, k->grads, pool);
     sharing_squares(k->sharing, k->optimizer);
     report.grad_norm = optimizer_sum(k->optimizer);

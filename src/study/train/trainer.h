@@ -31,6 +31,7 @@ typedef struct TrainConfig {
     double drop[SCORE_FACTORS_MAX]; // a probability a factor
     double composed_weight;         // W
     double agreement_weight;        // A; needs a composed loss
+    bool no_selection;              // the selection stays as it begins: the context as it is
     OptimizerConfig optimizer;
     double rate, rate_floor; // peak learning rate, and the part of it that is left at the end
     long warmup, total;      // updates

@@ -1,0 +1,249 @@
+// The observer's weights: least squares that forget, worked out here from the sum itself; fixes
+// that are refused; and flights whose pilot says how sure it is.
+#include "base/rng.h"
+#include "factor/factor.h"
+#include "gate/observer.h"
+#include "gates.h"
+
+#define INTERVAL 0.1
+#define TIME     0.5
+
+static Observer make(void)
+{
+    const FacetQuadParams params = facet_quad_params_default();
+    FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
+    return observer_make(&model, (FacetQuat){1.0, 0.0, 0.0, 0.0}, INTERVAL, TIME);
+}
+
+// Straight on for the time between two fixes, as a vehicle without thrust and weight.
+static void coast(Observer *observer)
+{
+    FacetQuadState *state = &observer->state;
+    state->pos_world = vec3_axpy(state->pos_world, INTERVAL, state->vel_world);
+}
+
+static FacetVec3 fix_at(int i)
+{
+    return vec3(0.3 * i + sin(2.0 * i), cos(1.7 * i), 0.4 * sin(0.9 * i));
+}
+
+// ---- Weights ------------------------------------------------------------------------------------
+
+static void equal_variances_give_the_plain_gains(void **unused)
+{
+    (void)unused;
+    Observer plain = make(), weighing = make();
+    for (int i = 0; i < 40; i++) {
+        assert_true(observer_fix(&plain, fix_at(i), 0.0));
+        assert_true(observer_fix(&weighing, fix_at(i), 0.37));
+        assert_vec3_near(weighing.state.pos_world, plain.state.pos_world, 1e-12);
+        assert_vec3_near(weighing.state.vel_world, plain.state.vel_world, 1e-12);
+        coast(&plain);
+        coast(&weighing);
+    }
+    assert_near(weighing.pos_pos, 0.37 * plain.position_gain, 1e-12);
+}
+
+// The sums of weighted least squares of a line in one axis, seen from the time of the last fix.
+typedef struct Sums {
+    double w, wt, wtt, wx, wtx;
+} Sums;
+
+static void add(Sums *s, double weight, double time, double x)
+{
+    s->w += weight;
+    s->wt += weight * time;
+    s->wtt += weight * time * time;
+    s->wx += weight * x;
+    s->wtx += weight * time * x;
+}
+
+// Position and velocity now of the line through the fixes 0 ... last, the first of them repeated as
+// if the vehicle had rested there for ever: that is how the observer begins.
+static void fit(double *position, double *velocity, const double *variances, int last)
+{
+    double z = exp(-INTERVAL / TIME);
+    Sums s = {0};
+    for (int k = last - 2000; k <= last; k++) {
+        int at = k < 0 ? 0 : k;
+        add(&s, pow(z, last - k) / variances[at], (k - last) * INTERVAL, fix_at(at).x);
+    }
+    double det = s.w * s.wtt - s.wt * s.wt;
+    *position = (s.wtt * s.wx - s.wt * s.wtx) / det;
+    *velocity = (s.w * s.wtx - s.wt * s.wx) / det;
+}
+
+static void weights_are_those_of_least_squares(void **unused)
+{
+    (void)unused;
+    enum { FIXES = 25 };
+    double variances[FIXES];
+    Observer observer = make();
+    for (int i = 0; i < FIXES; i++) {
+        double position, velocity;
+        variances[i] = i % 5 == 3 ? 4.0 : i % 3 ? 0.04 : 0.3;
+        observer_fix(&observer, fix_at(i), variances[i]);
+        fit(&position, &velocity, variances, i);
+        assert_near(observer.state.pos_world.x, position, 1e-9);
+        assert_near(observer.state.vel_world.x, velocity, 1e-8);
+        coast(&observer);
+    }
+}
+
+static void an_uncertain_fix_moves_less(void **unused)
+{
+    (void)unused;
+    double moved[3];
+    const double variances[3] = {0.01, 0.04, 4.0};
+    for (int i = 0; i < 3; i++) {
+        Observer observer = make();
+        for (int k = 0; k < 10; k++) observer_fix(&observer, vec3(0.0, 0.0, 0.0), 0.04);
+        observer_fix(&observer, vec3(1.0, 0.0, 0.0), variances[i]);
+        moved[i] = observer.state.pos_world.x;
+    }
+    assert_near(moved[1], make().position_gain, 1e-12);
+    assert_true(moved[0] > 1.5 * moved[1]);
+    assert_less(moved[2], 0.05 * moved[1]);
+}
+
+// ---- Refusing -----------------------------------------------------------------------------------
+
+static Observer resting(double sigma, int most)
+{
+    Observer observer = make();
+    observer.refuse_sigma = sigma;
+    observer.refuse_most = most;
+    for (int k = 0; k < 10; k++) assert_true(observer_fix(&observer, vec3(0.0, 0.0, 0.0), 0.04));
+    return observer;
+}
+
+// What is expected of a fix's distance there is sqrt(0.04) / z = 0.244 m.
+static void a_jump_is_refused_so_often_and_no_more(void **unused)
+{
+    (void)unused;
+    const FacetVec3 jump = {0.8, 0.0, 0.0}, near = {0.7, 0.0, 0.0};
+    Observer observer = resting(3.0, 2);
+    assert_true(observer_fix(&observer, near, 0.04));
+    observer = resting(3.0, 2);
+    assert_false(observer_fix(&observer, jump, 0.04));
+    assert_near(observer.state.pos_world.x, 0.0, 0.0);
+    assert_near(observer.state.vel_world.x, 0.0, 0.0);
+    double known = observer.pos_pos;
+    assert_false(observer_fix(&observer, jump, 0.001));
+    assert_true(observer.pos_pos > known);
+    assert_true(observer_fix(&observer, jump, 0.04)); // the third is taken, with more weight
+    assert_true(observer.state.pos_world.x > 1.2 * 0.8 * observer.position_gain);
+    // One that is uncertain is no jump, and a fix that was taken lets two more be refused.
+    observer = resting(3.0, 2);
+    assert_true(observer_fix(&observer, jump, 0.16));
+    observer = resting(3.0, 2);
+    assert_false(observer_fix(&observer, jump, 0.04));
+    assert_true(observer_fix(&observer, vec3(0.0, 0.0, 0.0), 0.04));
+    assert_false(observer_fix(&observer, vec3(4.0, 0.0, 0.0), 0.04));
+    assert_false(observer_fix(&observer, vec3(4.0, 0.0, 0.0), 0.04));
+    // Nothing is refused without a limit, with none allowed in a row, or where nobody knows.
+    observer = resting(0.0, 2);
+    assert_true(observer_fix(&observer, vec3(90.0, 0.0, 0.0), 0.04));
+    observer = resting(3.0, 0);
+    assert_true(observer_fix(&observer, jump, 0.04));
+    observer = resting(3.0, 2);
+    assert_true(observer_fix(&observer, jump, 0.0));
+    assert_near(observer.state.pos_world.x, 0.8 * observer.position_gain, 1e-12);
+}
+
+// ---- Flights ------------------------------------------------------------------------------------
+
+// Sure of a wrong place, now and then.
+typedef struct JumpingPilot {
+    const FacetGateWorld *world;
+    double jump; // m, along x of the world, every fifth frame
+    double variance;
+} JumpingPilot;
+
+static FacetStatus plan_jumps(double *offsets, void *context, const FacetGateView *view)
+{
+    const JumpingPilot *pilot = context;
+    ShiftedPilot lost = {.world = pilot->world};
+    if (view->frame % 5 == 4) lost.shift.x = pilot->jump;
+    assert_near(view->variance, 0.0, 0.0); // it is for the watch
+    return plan_shifted(offsets, &lost, view);
+}
+
+static FacetStatus watch_variance(void *context, const FacetGateView *view, const double *offsets,
+                                  FacetVec3 estimate)
+{
+    (void)offsets, (void)estimate;
+    *(double *)context = view->variance;
+    return status_ok();
+}
+
+static FacetGateFlight fly(const FacetGateWorld *world, JumpingPilot *jumping, bool tells)
+{
+    FacetGateTrial trial;
+    FacetGateFlight flight;
+    double seen = -1.0;
+    const FacetGatePilot pilot = {
+        .plan = plan_jumps, .context = jumping, .variance = tells ? &jumping->variance : NULL};
+    const FacetGateWatch watch = {.frame = watch_variance, .context = &seen};
+    assert_ok(facet_gate_trial(&trial, world, factor_task_at(world->space, 5), 3, 1));
+    assert_ok(facet_gate_fly(&flight, world, &trial, &pilot, &watch));
+    assert_near(seen, tells ? jumping->variance : 0.0, 0.0);
+    return flight;
+}
+
+static void flights_refuse_jumps(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    JumpingPilot pilot = {.world = world, .jump = 1.5, .variance = 0.01};
+    FacetGateFlight plain = fly(world, &pilot, false), told = fly(world, &pilot, true);
+    assert_int_equal(told.frames, plain.frames);
+    assert_near(told.estimate_error, plain.estimate_error, 1e-6);
+    assert_near(told.miss, plain.miss, 1e-6);
+    world->refuse_sigma = 3.0;
+    FacetGateFlight refusing = fly(world, &pilot, true), untold = fly(world, &pilot, false);
+    assert_int_equal(refusing.refused, refusing.frames / 5);
+    assert_less(refusing.estimate_error, 0.3 * plain.estimate_error);
+    // Without a variance nothing changes, to the bit.
+    assert_int_equal(untold.end, plain.end);
+    assert_near(untold.duration, plain.duration, 0.0);
+    assert_near(untold.miss, plain.miss, 0.0);
+    assert_near(untold.estimate_error, plain.estimate_error, 0.0);
+    assert_int_equal(plain.refused, 0);
+    facet_gate_world_destroy(world);
+}
+
+static void wrong_numbers_are_refused(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    static const double wrong[] = {-0.1, NAN, INFINITY};
+    FacetGateTrial trial;
+    FacetGateFlight flight;
+    assert_ok(facet_gate_trial(&trial, world, factor_task_at(world->space, 5), 3, 1));
+    for (int i = 0; i < 3; i++) {
+        JumpingPilot jumping = {.world = world, .variance = wrong[i]};
+        const FacetGatePilot pilot = {
+            .plan = plan_jumps, .context = &jumping, .variance = &jumping.variance};
+        assert_refused(facet_gate_fly(&flight, world, &trial, &pilot, NULL),
+                       "frame 0: variance of the pilot: expected a finite number of 0 or more");
+    }
+    FacetGatePilot expert = facet_gate_expert(world);
+    world->fix_floor = 0.0;
+    assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
+                   "fixes: expected that they are off by more than 0 m at least, found 0");
+    facet_gate_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_variances_give_the_plain_gains),
+        cmocka_unit_test(weights_are_those_of_least_squares),
+        cmocka_unit_test(an_uncertain_fix_moves_less),
+        cmocka_unit_test(a_jump_is_refused_so_often_and_no_more),
+        cmocka_unit_test(flights_refuse_jumps),
+        cmocka_unit_test(wrong_numbers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
