@@ -38,6 +38,9 @@ CANDIDATES = (
     candidate("c48-e8-w10-hide-goal-a10", 48, 8, GOAL, 10, 10),
     candidate("c48-e3-w10-hide-goal-a3", 48, 3, GOAL, 10, 3),
     candidate("c64-e4-w10-hide-goal-a10", 64, 4, GOAL, 10, 10),
+    candidate("c96-e8-w10-hide-goal", 96, 8, GOAL, 10),
+    candidate("c96-e8-w10-hide-goal-a3", 96, 8, GOAL, 10, 3),
+    candidate("c96-e8-w3-drop", 96, 8, "0.3", 3),
 )
 
 
