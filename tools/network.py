@@ -59,9 +59,9 @@ def norm(x, w, name):
     return w[name + ".gamma"] * x + w[name + ".beta"]
 
 
-def conv(x, w, name):
-    x = np.pad(x, ((1, 1), (0, 0)))
-    return sum(x[k : len(x) - 2 + k] @ w[name + ".weight"][k] for k in range(3)) + w[name + ".bias"]
+def conv(x, w, name, d=1):
+    n, x = len(x), np.pad(x, ((d, d), (0, 0)))
+    return sum(x[k * d : n + k * d] @ w[name + ".weight"][k] for k in range(3)) + w[name + ".bias"]
 
 
 def predict(w, net, x, t, task):
@@ -72,11 +72,12 @@ def predict(w, net, x, t, task):
     for layer in ("cond.0", "cond.1"):
         c = mish(c @ w[layer + ".weight"] + w[layer + ".bias"])
     film = (c @ w["film.weight"] + w["film.bias"]).reshape(net["blocks"], 2, net["channels"])
-    h = conv(x, w, "in") + w["position"]
+    h = conv(x, w, "in") + w.get("position", 0)
     for l in range(net["blocks"]):
         first, second = f"block.{l}.0", f"block.{l}.1"
-        u = mish(norm(conv(h, w, first), w, first)) * (1 + film[l, 0]) + film[l, 1]
-        h = h + mish(norm(conv(u, w, second), w, second))
+        d = net.get("dilation", [1] * net["blocks"])[l]
+        u = mish(norm(conv(h, w, first, d), w, first)) * (1 + film[l, 0]) + film[l, 1]
+        h = h + mish(norm(conv(u, w, second, d), w, second))
     return conv(mish(norm(h, w, "out")), w, "out")
 
 

@@ -67,6 +67,8 @@ class ChannelNorm(nn.LayerNorm):
 class ScoreNet(Network):
     def __init__(self, facts):
         super().__init__()
+        if facts["architecture"] != "score-convnet 1":
+            raise SystemExit(f"torch: expected score-convnet 1, found {facts['architecture']}")
         net, factors = json.loads(facts["network"]), json.loads(facts["factors"]).values()
         self.blocks, self.channels = net["blocks"], net["channels"]
         cond, width, C = net["cond"], net["time_width"], net["channels"]

@@ -29,6 +29,8 @@ typedef struct FacetTrainOptions {
     int epochs, batch;
     double rate;
     int blocks, channels, embed;
+    const char *dilation; // "1,2,4", of each block's convolutions; NULL: 1
+    bool no_position;     // the network's steps are not told where they stand
     uint64_t seed;
     bool resume;                   // go on from OUT.ckpt, or begin when there is none
     FacetTrainPrecision precision; // of the finished policy

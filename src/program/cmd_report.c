@@ -128,6 +128,9 @@ int cmd_report(int argc, char **argv)
         reads(option_text("leave-one-out", &report.setup.files[INPUT_LEAVE_ONE_OUT], "FILE",
                           "of facet study leave-one-out --json (default: the results that ship "
                           "with Facet)")),
+        reads(option_text("mechanism", &report.setup.files[INPUT_MECHANISM], "FILE",
+                          "of facet study mechanism --json (default: the results that ship with "
+                          "Facet)")),
         reads(option_text("metaworld", &report.setup.files[INPUT_METAWORLD], "FILE",
                           "of examples/metaworld/run.sh (default: the results that ship with "
                           "Facet)")),

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "study_leave_one_out.h"
+#include "study_mechanism.h"
 #include "study_operators.h"
 #include "study_pairs.h"
 #include "team.h"
@@ -19,6 +20,7 @@ static const struct {
     {"leave-one-out", "study leave-one-out", study_leave_one_out, false},
     {"pairs", "study pairs", study_pairs, false},
     {"operators", "study operators", study_operators, true},
+    {"mechanism", "study mechanism", study_mechanism, false},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -27,18 +29,19 @@ int cmd_study(int argc, char **argv)
     static const Usage usage = {
         .command = "study",
         .description =
-            "Studies of composition: facet study leave-one-out, pairs, and operators, each "
-            "with its own --help.",
+            "Studies of composition: facet study leave-one-out, pairs, operators and mechanism, "
+            "each with its own --help.",
         .example = "facet study leave-one-out\n"
                    "facet study pairs --out out/pairs\n"
-                   "facet study operators --policy knet.safetensors",
+                   "facet study operators --policy knet.safetensors\n"
+                   "facet study mechanism --out out/mechanism",
     };
     int exit_code;
     if (argc < 2 || argv[1][0] == '-') {
         if (!args_parse(&exit_code, &usage, argc, argv)) return exit_code;
         return command_misused(
-            "study",
-            status_fail(FACET_BAD_ARGUMENT, "expected a study: leave-one-out, pairs or operators"));
+            "study", status_fail(FACET_BAD_ARGUMENT,
+                                 "expected a study: leave-one-out, pairs, operators or mechanism"));
     }
     const char *names[PARTS];
     for (int i = 0; i < PARTS; i++) {

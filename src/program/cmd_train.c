@@ -194,6 +194,11 @@ int cmd_train(int argc, char **argv)
                    "width of the network, 0 for 256, or 96 with observations"),
         option_int("embed", &train_options.embed, "N", 0, 4096,
                    "width of a factor's embedding, 0 for 64, or 32 with observations"),
+        option_text("dilation", &train_options.dilation, "D,...",
+                    "of each block's convolutions, to see farther: 1,2,4 for three blocks "
+                    "(default: 1 each)"),
+        option_flag("no-position", &train_options.no_position,
+                    "leave the position embedding out of the network"),
         option_text("precision", &precision, "NAME", "of the finished policy: fp32 or fp16"),
         option_flag("resume", &train_options.resume, "go on from POLICY.ckpt if it is there"),
     };

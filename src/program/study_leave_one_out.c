@@ -5,14 +5,12 @@
 // seconds.
 #include "study_leave_one_out.h"
 
-#include "base/file.h"
-#include "base/progress.h"
+#include "cells.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "paper/paper.h"
 #include "policy/policy.h"
 #include "race/leave_one_out.h"
-#include "ranks/watch.h"
 #include "report/tables.h"
 #include "show_race.h"
 #include "steps.h"
@@ -64,19 +62,6 @@ static void demos_file(char out[STEP_WORD_SIZE], const LeaveOneOut *s)
     step_file(out, s->folder, "demos.h5");
 }
 
-static int make_demos(const LeaveOneOut *s)
-{
-    static Step step;
-    char out[STEP_WORD_SIZE];
-    demos_file(out, s);
-    if (step_is_there(out)) return EXIT_DONE;
-    step_begin(&step, "demos");
-    step_pair(&step, "--out", out);
-    if (s->common.courses) step_pair(&step, "--courses", s->common.courses);
-    step_common(&step, &s->common);
-    return step_run_alone(&step, cmd_demos);
-}
-
 static int train_policy(const LeaveOneOut *s, int recipe, int pair)
 {
     static Step step;
@@ -107,47 +92,32 @@ static int train_policy(const LeaveOneOut *s, int recipe, int pair)
     return step_run(&step, cmd_train);
 }
 
-// Shows how many trainings are done, of all ranks, and what is left at that pace.
-static bool show_left(void *context, const FacetProgressEvent *event)
+// Those of all recipes: one after the other, the network that learns all first.
+static void training_file(char out[STEP_WORD_SIZE], const void *study, int index)
 {
-    const double *start = context;
-    if (event->done == 0) return true;
-    printf("%ld of %ld trainings done, about %.0f min left\n", event->done, event->total,
-           (step_clock() - *start) * (double)(event->total - event->done) / (double)event->done /
-               60.0);
-    fflush(stdout);
-    return true;
+    const LeaveOneOut *s = study;
+    int each = s->left_out + 1;
+    policy_file(out, s, index / each, s->left_out - index % each);
 }
 
-// Trains what is not there yet: one recipe after the other, the network that learns all first.
+static int make_training(const void *study, int index)
+{
+    const LeaveOneOut *s = study;
+    int each = s->left_out + 1;
+    return train_policy(s, index / each, s->left_out - index % each);
+}
+
 static int train_all(const LeaveOneOut *s)
 {
-    int each = s->left_out + 1, all = s->recipes * each, missing = 0, turn = 0, code = EXIT_DONE;
-    bool done[RECIPES_MAX * (PAIRS_MAX + 1)];
-    FacetRanks *ranks = team_ranks();
-    double start = step_clock();
-    for (int i = 0; i < all; i++) {
-        char file[STEP_WORD_SIZE];
-        policy_file(file, s, i / each, s->left_out - i % each);
-        done[i] = file_exists(file);
-    }
-    ranks_broadcast(ranks, 0, done, sizeof done);
-    for (int i = 0; i < all; i++) missing += !done[i];
-    RanksWatch watch;
-    Progress progress;
-    ranks_watch_begin(&watch, ranks, &(FacetProgress){show_left, &start});
-    progress_begin(&progress, &watch.progress, "trainings", missing);
-    team_part();
-    for (int i = 0; i < all && code == EXIT_DONE; i++) {
-        if (done[i] || !ranks_mine(ranks, turn++)) continue;
-        code = train_policy(s, i / each, s->left_out - i % each);
-        if (code == EXIT_DONE) progress_add(&progress, 1, NULL);
-    }
-    team_meet();
-    progress_end(&progress);
-    code = (int)-ranks_least(ranks, -code);
-    if (code == EXIT_DONE) ranks_watch_end(&watch);
-    return code;
+    char demos[STEP_WORD_SIZE];
+    demos_file(demos, s);
+    int code = cells_demos(demos, &s->common);
+    if (code != EXIT_DONE) return code;
+    return cells_make(&(Cells){.name = "trainings",
+                               .count = s->recipes * (s->left_out + 1),
+                               .file = training_file,
+                               .make = make_training,
+                               .study = s});
 }
 
 // ---- Results ------------------------------------------------------------------------------------
@@ -354,29 +324,6 @@ static FacetStatus show_results(const LeaveOneOut *s)
 
 // ---- The command --------------------------------------------------------------------------------
 
-static FacetStatus read_weights(LeaveOneOut *s)
-{
-    if (s->weights.count == 0) s->weights = (TextList){{"3"}, 1};
-    if (s->weights.count > RECIPES_MAX)
-        return status_fail(FACET_BAD_ARGUMENT, "--composed-loss: expected at most %d, found %d",
-                           RECIPES_MAX, s->weights.count);
-    for (s->recipes = 0; s->recipes < s->weights.count; s->recipes++) {
-        char *end;
-        const char *text = s->weights.items[s->recipes];
-        double weight = strtod(text, &end);
-        if (end == text || *end || !(weight >= 0.0 && weight <= 1e6))
-            return status_fail(FACET_BAD_ARGUMENT,
-                               "--composed-loss: expected a number from 0 to 1e6, found '%.40s'",
-                               text);
-        s->weight[s->recipes] = weight;
-        for (int i = 0; i < s->recipes; i++)
-            if (s->weight[i] == weight)
-                return status_fail(FACET_BAD_ARGUMENT,
-                                   "--composed-loss: expected %g once, found it again", weight);
-    }
-    return status_ok();
-}
-
 // Lists the pairs, those that can be left out first.
 static FacetStatus list_pairs(LeaveOneOut *s)
 {
@@ -464,7 +411,8 @@ int study_leave_one_out(int argc, char **argv)
     int code;
     if (!args_parse(&code, &usage, argc, argv)) return code;
     command_text(s.command, sizeof s.command, argc, argv);
-    FacetStatus status = read_weights(&s);
+    if (s.weights.count == 0) s.weights = (TextList){{"3"}, 1};
+    FacetStatus status = cells_losses(s.weight, &s.recipes, &s.weights, RECIPES_MAX);
     if (!status.ok) return command_misused(usage.command, status);
     interrupt_watch();
     FacetRace *race = NULL;
@@ -474,8 +422,7 @@ int study_leave_one_out(int argc, char **argv)
         study_close(race);
         return command_failed(usage.command, status);
     }
-    code = make_demos(&s);
-    if (code == EXIT_DONE) code = train_all(&s);
+    code = train_all(&s);
     if (code == EXIT_DONE) {
         status = team_leads() ? show_results(&s) : status_ok();
         status = ranks_agree(team_ranks(), status);

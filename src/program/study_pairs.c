@@ -7,6 +7,7 @@
 // of one loss, number and split is a cell: METHOD-PAIRS-SPLIT.json, which can be made alone.
 #include "study_pairs.h"
 
+#include "cells.h"
 #include "commands.h"
 #include "evidence/evidence.h"
 #include "race/pair_order.h"
@@ -77,17 +78,6 @@ static FacetStatus find_split(Split *split, const FacetRace *race, const PairsCo
 
 // ---- Cells --------------------------------------------------------------------------------------
 
-static int make_demos(const PairsCommand *o, const char *demos)
-{
-    static Step step;
-    if (step_is_there(demos)) return EXIT_DONE;
-    step_begin(&step, "demos");
-    step_pair(&step, "--out", demos);
-    if (o->common.courses) step_pair(&step, "--courses", o->common.courses);
-    step_common(&step, &o->common);
-    return step_run_alone(&step, cmd_demos);
-}
-
 static int train_policy(const PairsCommand *o, const Split *split, int method, int n,
                         const char *demos, const char *policy)
 {
@@ -120,7 +110,7 @@ static int make_cell(const PairsCommand *o, const Split *split, int number, int 
     if (step_is_there(cell)) return EXIT_DONE;
     step_file(demos, o->folder, "demos.h5");
     cell_file(policy, o->folder, o, method, n, number, "safetensors");
-    int code = make_demos(o, demos);
+    int code = cells_demos(demos, &o->common);
     if (code == EXIT_DONE) code = train_policy(o, split, method, n, demos, policy);
     if (code != EXIT_DONE) return code;
     step_begin(&step, "eval");

@@ -90,9 +90,12 @@ static void tangent_shard(void *context, int s, int worker)
     seq_pack(x, pass->tx + dense, n, time, dim);
     conv1d_tangent(stream, x, params + net->in_weight, n, time, dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
-        conv1d_tangent(conv, stream, params + net->units[u].weight, n, time, channels, channels);
+        int dilation = score_dilation(c, u);
+        conv1d_dilated(conv, stream, params + net->units[u].weight, n, time, dilation, channels,
+                       channels);
         score_unit_tangent(mid, conv, linear, u, NULL, row_of, n, all);
-        conv1d_tangent(conv, mid, params + net->units[u + 1].weight, n, time, channels, channels);
+        conv1d_dilated(conv, mid, params + net->units[u + 1].weight, n, time, dilation, channels,
+                       channels);
         score_unit_tangent(stream, conv, linear, u + 1, stream, row_of, n, all);
     }
     score_unit_tangent(mid, stream, linear, 2 * c->blocks, NULL, row_of, n, all);

@@ -1,6 +1,6 @@
 // The score network in double: every parameter's gradient, the gradient of x and the tangents
-// against central differences, with and without a context; what the factors select of the context;
-// the receptive field; the sizes that are refused.
+// against central differences, with and without a context, with dilations and without positions;
+// what the factors select of the context; the receptive field; the sizes that are refused.
 #define FACET_REAL_DOUBLE
 #include "certify/score_jacobian.h"
 #include "certify/score_tangent.h"
@@ -33,6 +33,21 @@ static const ScoreNetConfig small = {.horizon = T,
                                      .embed = 3,
                                      .factors = K,
                                      .values = {4, 2}};
+
+// The same with blocks that see farther and steps that do not know where they stand.
+static const ScoreNetConfig wide = {.horizon = T,
+                                    .dim = D,
+                                    .blocks = 2,
+                                    .channels = 8,
+                                    .cond = 5,
+                                    .time_width = 4,
+                                    .embed = 3,
+                                    .factors = K,
+                                    .values = {4, 2},
+                                    .dilation = {2, 5},
+                                    .no_position = true};
+static const ScoreNetConfig *const shapes[] = {&small, &wide};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void setup_with(Fixture *f, ScoreNetConfig config, int threads)
 {
@@ -92,13 +107,15 @@ static void check_parameters(Fixture *f)
 static void gradients_are_differences(void **state)
 {
     (void)state;
-    Fixture f;
-    setup_with(&f, small, 2);
-    forward(&f);
-    score_backward(f.grads, f.dx, NULL, f.work, f.dout, f.pool);
-    check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
-    check_parameters(&f);
-    teardown(&f);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        Fixture f;
+        setup_with(&f, *shapes[shape], 2);
+        forward(&f);
+        score_backward(f.grads, f.dx, NULL, f.work, f.dout, f.pool);
+        check_gradient("dx", f.x, f.dx, ROWS * SIZE, 1, loss, &f);
+        check_parameters(&f);
+        teardown(&f);
+    }
 }
 
 static void gradients_without_factors(void **state)
@@ -198,12 +215,11 @@ static void factors_select_from_the_context(void **state)
     teardown(&f);
 }
 
-static void tangents_are_differences(void **state)
+static void check_tangents(ScoreNetConfig config)
 {
-    (void)state;
     enum { DIRECTIONS = 11 };
     Fixture f;
-    setup_with(&f, small, 2);
+    setup_with(&f, config, 2);
     static double tx[DIRECTIONS * SIZE], tout[DIRECTIONS * SIZE];
     int row_of[DIRECTIONS];
     fill_normal(tx, DIRECTIONS * SIZE, 9);
@@ -233,15 +249,19 @@ static void tangents_are_differences(void **state)
     teardown(&f);
 }
 
-// The whole Jacobian against central differences and against tangents along every axis, on a
-// sequence that is longer than the network sees, at several threads.
-static void jacobians_are_tangents(void **state)
+static void tangents_are_differences(void **state)
 {
     (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) check_tangents(*shapes[shape]);
+}
+
+// The whole Jacobian against central differences and against tangents along every axis, on a
+// sequence that is longer than the network sees, at several threads.
+static void check_jacobians(ScoreNetConfig config)
+{
     enum { LONG = 17, BIG = LONG * D, AT = 3 };
     static double first[AT * BIG * BIG], again[AT * BIG * BIG], x[AT * BIG];
     static double tx[BIG * BIG], tout[BIG * BIG], above[AT * BIG], below[AT * BIG];
-    ScoreNetConfig config = small;
     config.horizon = LONG;
     for (int threads = 1; threads <= 3; threads++) {
         Fixture f;
@@ -286,13 +306,20 @@ static void jacobians_are_tangents(void **state)
     }
 }
 
+static void jacobians_are_tangents(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) check_jacobians(*shapes[shape]);
+}
+
 // Rows do not see each other, nor how they are sharded, not by one bit.
 static void rows_are_independent(void **state)
 {
     (void)state;
-    for (int context = 0; context <= CONTEXT; context += CONTEXT) {
+    for (int i = 0; i < 2 * SHAPES; i++) {
         Fixture f;
-        ScoreNetConfig config = small;
+        ScoreNetConfig config = *shapes[i % SHAPES];
+        int context = i < SHAPES ? 0 : CONTEXT;
         config.context = context;
         setup_with(&f, config, 1);
         forward(&f);
@@ -300,7 +327,7 @@ static void rows_are_independent(void **state)
             double alone[SIZE];
             score_forward(alone, f.work, f.x + r * SIZE, f.t + r, f.z + r * K,
                           f.context + r * context, 1, f.pool);
-            for (int i = 0; i < SIZE; i++) assert_true(alone[i] == f.out[r * SIZE + i]);
+            for (int k = 0; k < SIZE; k++) assert_true(alone[k] == f.out[r * SIZE + k]);
         }
         teardown(&f);
     }
@@ -310,11 +337,12 @@ static void rows_are_independent(void **state)
 static void evaluation_equals_training_pass(void **state)
 {
     (void)state;
-    for (int threads = 1; threads <= 3; threads++) {
+    for (int i = 0; i < 3 * SHAPES; i++) {
+        int threads = 1 + i / SHAPES;
         Fixture f;
         ScoreWork *work;
         double out[ROWS * SIZE];
-        ScoreNetConfig config = small;
+        ScoreNetConfig config = *shapes[i % SHAPES];
         config.context = threads > 1 ? CONTEXT : 0;
         setup_with(&f, config, threads);
         forward(&f);
@@ -322,21 +350,18 @@ static void evaluation_equals_training_pass(void **state)
         score_load(work, f.params, f.pool);
         for (int rows = ROWS; rows > 0; rows -= 3) { // fewer rows than before leave nothing behind
             score_forward(out, work, f.x, f.t, f.z, f.context, rows, f.pool);
-            for (int i = 0; i < rows * SIZE; i++) assert_true(out[i] == f.out[i]);
+            for (int k = 0; k < rows * SIZE; k++) assert_true(out[k] == f.out[k]);
         }
         score_forward(out, work, f.x, f.t, f.z, f.context, ROWS, f.pool);
-        for (int i = 0; i < ROWS * SIZE; i++) assert_true(out[i] == f.out[i]);
+        for (int k = 0; k < ROWS * SIZE; k++) assert_true(out[k] == f.out[k]);
         score_work_free(work);
         teardown(&f);
     }
 }
 
-// Few rows of many steps have more tiles than the threads' scratch, and go another way.
-static void long_plans_need_no_more_scratch_than_there_is(void **state)
+static void check_long_plans(ScoreNetConfig config)
 {
-    (void)state;
     enum { LONG = 300, FEW = 9, PLAN = LONG * D };
-    ScoreNetConfig config = small;
     config.horizon = LONG;
     ScoreNet *net;
     assert_ok(score_net_create(&net, config));
@@ -365,25 +390,66 @@ static void long_plans_need_no_more_scratch_than_there_is(void **state)
     score_net_free(net);
 }
 
-// Six convolutions see at most six steps away: a far change leaves the output as it is, which a
-// norm over time would not. A tile's rows share their sums, so it does so up to rounding.
+// Few rows of many steps have more tiles than the threads' scratch, and go another way.
+static void long_plans_need_no_more_scratch_than_there_is(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) check_long_plans(*shapes[shape]);
+}
+
+// Six convolutions see at most six steps away, and dilated ones farther: a far change leaves the
+// output as it is, which a norm over time would not. A tile's rows share their sums, so it does so
+// up to rounding.
 static void receptive_field_is_local(void **state)
 {
     (void)state;
     enum { LONG = 20 };
-    Fixture f;
-    ScoreNetConfig config = small;
-    config.horizon = LONG;
-    setup_with(&f, config, 1);
-    static double x[LONG * D], before[LONG * D], after[LONG * D];
-    fill_normal(x, LONG * D, 4);
-    score_load(f.work, f.params, f.pool);
-    score_forward(before, f.work, x, f.t, f.z, NULL, 1, f.pool);
-    x[0] += 1.0;
-    score_forward(after, f.work, x, f.t, f.z, NULL, 1, f.pool);
-    assert_less(1e-9, fabs(after[6 * D] - before[6 * D]));
-    for (int i = 7 * D; i < LONG * D; i++) assert_near(after[i], before[i], 1e-13);
-    teardown(&f);
+    static const int reach[SHAPES] = {6, 16};
+    for (int shape = 0; shape < SHAPES; shape++) {
+        Fixture f;
+        ScoreNetConfig config = *shapes[shape];
+        int far = reach[shape];
+        config.horizon = LONG;
+        assert_int_equal(score_reach(&config), far);
+        setup_with(&f, config, 1);
+        static double x[LONG * D], before[LONG * D], after[LONG * D];
+        fill_normal(x, LONG * D, 4);
+        score_load(f.work, f.params, f.pool);
+        score_forward(before, f.work, x, f.t, f.z, NULL, 1, f.pool);
+        x[0] += 1.0;
+        score_forward(after, f.work, x, f.t, f.z, NULL, 1, f.pool);
+        assert_less(1e-9, fabs(after[far * D] - before[far * D]));
+        for (int i = (far + 1) * D; i < LONG * D; i++) assert_near(after[i], before[i], 1e-13);
+        teardown(&f);
+    }
+}
+
+// Without the position embedding a plan that comes a step later is denoised alike, but for what the
+// ends reach; with it not.
+static void without_positions_steps_are_alike(void **state)
+{
+    (void)state;
+    enum { LONG = 20, REACH = 6 };
+    for (int blind = 0; blind < 2; blind++) {
+        Fixture f;
+        ScoreNetConfig config = small;
+        config.horizon = LONG;
+        config.no_position = blind;
+        setup_with(&f, config, 1);
+        static double x[(LONG + 1) * D], early[LONG * D], late[LONG * D];
+        double most = 0.0;
+        fill_normal(x, (LONG + 1) * D, 4);
+        score_load(f.work, f.params, f.pool);
+        score_forward(late, f.work, x, f.t, f.z, NULL, 1, f.pool);
+        score_forward(early, f.work, x + D, f.t, f.z, NULL, 1, f.pool);
+        for (int i = REACH * D; i < (LONG - REACH - 1) * D; i++)
+            most = fmax(most, fabs(early[i] - late[i + D]));
+        if (blind)
+            assert_less(most, 1e-12);
+        else
+            assert_less(1e-6, most);
+        teardown(&f);
+    }
 }
 
 static void default_size(void **state)
@@ -411,6 +477,8 @@ static void bad_sizes_are_refused(void **state)
     assert_refused(score_net_create(&net, config), "factors");
     config = small, config.context = -1;
     assert_refused(score_net_create(&net, config), "a context width");
+    config = small, config.dilation[1] = T + 1;
+    assert_refused(score_net_create(&net, config), "expected a dilation from 1 to 6, found 7");
     config = small, config.blocks = 0;
     assert_refused(score_net_create(&net, config), "blocks");
     assert_null(net);
@@ -430,6 +498,7 @@ int main(void)
         cmocka_unit_test(evaluation_equals_training_pass),
         cmocka_unit_test(long_plans_need_no_more_scratch_than_there_is),
         cmocka_unit_test(receptive_field_is_local),
+        cmocka_unit_test(without_positions_steps_are_alike),
         cmocka_unit_test(default_size),
         cmocka_unit_test(bad_sizes_are_refused),
     };

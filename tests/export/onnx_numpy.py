@@ -142,23 +142,26 @@ class Model:
 # ---- Operators ------------------------------------------------------------------------------
 
 
-def windows(x, kernel_shape, pads, strides, border):
+def windows(x, kernel_shape, pads, strides, border, dilations=None):
     """What each tap of a kernel sees: pairs of its place and an array as large as the result."""
     axes = len(kernel_shape)
     assert len(pads) == 2 * axes and x.ndim == 2 + axes
     padded = np.pad(x, [(0, 0), (0, 0)] + list(zip(pads[:axes], pads[axes:])), constant_values=border)
-    sizes = [(n - k) // s + 1 for n, k, s in zip(padded.shape[2:], kernel_shape, strides)]
+    dilations = dilations or [1] * axes
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel_shape, dilations)]
+    sizes = [(n - k) // s + 1 for n, k, s in zip(padded.shape[2:], spans, strides)]
     for tap in np.ndindex(*kernel_shape):
-        steps = [slice(t, t + s * (n - 1) + 1, s) for t, s, n in zip(tap, strides, sizes)]
+        firsts = [t * d for t, d in zip(tap, dilations)]
+        steps = [slice(t, t + s * (n - 1) + 1, s) for t, s, n in zip(firsts, strides, sizes)]
         yield tap, padded[(slice(None), slice(None), *steps)]
 
 
-def conv(x, weight, bias=None, *, kernel_shape, pads, strides=None):
+def conv(x, weight, bias=None, *, kernel_shape, pads, strides=None, dilations=None):
     assert list(weight.shape[2:]) == kernel_shape
     strides = strides or [1] * len(kernel_shape)
     out = sum(
         np.einsum("oi,ri...->ro...", weight[(slice(None), slice(None), *tap)], seen)
-        for tap, seen in windows(x, kernel_shape, pads, strides, 0)
+        for tap, seen in windows(x, kernel_shape, pads, strides, 0, dilations)
     )
     return out if bias is None else out + bias.reshape(-1, *[1] * len(kernel_shape))
 

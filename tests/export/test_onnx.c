@@ -134,6 +134,14 @@ static void a_network_without_factors_has_no_z(void **state)
     facet_policy_destroy(policy);
 }
 
+static void a_wide_network_agrees(void **state)
+{
+    (void)state;
+    FacetPolicy *policy = tiny_policy_wide(FACET_POLICY_FACTORED);
+    agrees(policy, NULL, 0);
+    facet_policy_destroy(policy);
+}
+
 static void a_policy_that_sees_takes_a_context(void **state)
 {
     (void)state;
@@ -298,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_model_agrees_with_the_network, scratch_clean),
         cmocka_unit_test_teardown(a_network_without_factors_has_no_z, scratch_clean),
+        cmocka_unit_test_teardown(a_wide_network_agrees, scratch_clean),
         cmocka_unit_test_teardown(a_policy_that_sees_takes_a_context, scratch_clean),
         cmocka_unit_test_teardown(the_encoder_agrees, scratch_clean),
         cmocka_unit_test_teardown(networks_of_a_knet_go_one_by_one, scratch_clean),

@@ -35,6 +35,23 @@ void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time
     seq_clear_gaps(ty, batch, time, out);
 }
 
+void conv1d_dilated(Real *y, const Real *x, const Real *w, int batch, int time, int dilation,
+                    int in, int out)
+{
+    memset(y, 0, seq_rows(batch, time) * (size_t)out * sizeof *y);
+    for (int b = 0; b < batch; b++)
+        for (int t = 0; t < time; t++)
+            for (int k = 0; k < 3; k++) {
+                int from = t + (k - 1) * dilation;
+                if (from < 0 || from >= time) continue;
+                const Real *row = x + (seq_start(b, time) + (size_t)from) * in;
+                Real *sums = y + (seq_start(b, time) + (size_t)t) * out;
+                for (int i = 0; i < in; i++)
+                    for (int o = 0; o < out; o++)
+                        sums[o] += row[i] * w[((size_t)k * in + i) * out + o];
+            }
+}
+
 void linear_forward(Real *y, const Real *x, const Real *w, const Real *bias, int rows, int in,
                     int out)
 {

@@ -6,6 +6,7 @@
 
 #define conv1d_forward      REAL_NAME(conv1d_forward)
 #define conv1d_tangent      REAL_NAME(conv1d_tangent)
+#define conv1d_dilated      REAL_NAME(conv1d_dilated)
 #define linear_forward      REAL_NAME(linear_forward)
 #define linear_tangent      REAL_NAME(linear_tangent)
 #define norm_tangent        REAL_NAME(norm_tangent)
@@ -24,6 +25,10 @@
 void conv1d_forward(Real *y, const Real *x, const Real *w, const Real *bias, int batch, int time,
                     int in, int out);
 void conv1d_tangent(Real *ty, const Real *tx, const Real *w, int batch, int time, int in, int out);
+
+// y[t][o] = sum_k sum_i x[t + (k - 1) dilation][i] w[k][i][o]
+void conv1d_dilated(Real *y, const Real *x, const Real *w, int batch, int time, int dilation,
+                    int in, int out);
 
 // y = x w + bias
 void linear_forward(Real *y, const Real *x, const Real *w, const Real *bias, int rows, int in,

@@ -51,10 +51,19 @@ static inline void fill_frames(uint8_t *frames, int count, int seed)
         frames[i] = (uint8_t)(128.0 + 100.0 * sin(0.01 * (seed + 1) * i + seed));
 }
 
+static const ScoreNetConfig tiny_net = {.horizon = TINY_T,
+                                        .dim = TINY_D,
+                                        .blocks = 2,
+                                        .channels = 16,
+                                        .cond = 8,
+                                        .time_width = 8,
+                                        .embed = 4};
+
 // Two factors of three values. It was trained on five tasks, none of them with track c. With
 // features it sees; `observe` says what it takes, and NULL makes one that acts blind.
-static inline FacetPolicy *tiny_policy_made(FacetPolicyMethod method, int features,
-                                            FacetStatus (*observe)(FacetPolicy *policy))
+static inline FacetPolicy *tiny_policy_shaped(FacetPolicyMethod method, int features,
+                                              FacetStatus (*observe)(FacetPolicy *policy),
+                                              ScoreNetConfig net)
 {
     static const char *const trained[] = {"a/s", "a/m", "b/s", "b/l", "a/l"};
     FacetPolicy *policy = calloc(1, sizeof *policy);
@@ -93,13 +102,7 @@ static inline FacetPolicy *tiny_policy_made(FacetPolicyMethod method, int featur
                                     .loss = 0.123456789};
     if (features) assert_ok(encoder_create(&policy->encoder, tiny_encoder(features)));
     if (observe) assert_ok(observe(policy));
-    assert_ok(policy_build(policy, (ScoreNetConfig){.horizon = TINY_T,
-                                                    .dim = TINY_D,
-                                                    .blocks = 2,
-                                                    .channels = 16,
-                                                    .cond = 8,
-                                                    .time_width = 8,
-                                                    .embed = 4}));
+    assert_ok(policy_build(policy, net));
     assert_ok(policy_allocate(policy));
     for (int i = 0; i < policy->networks; i++) {
         fill_weights(policy->params[i], &policy->net->table, (uint64_t)(1 + i));
@@ -114,6 +117,20 @@ static inline FacetPolicy *tiny_policy_made(FacetPolicyMethod method, int featur
     for (int i = 0; i < policy->networks && features; i++)
         fill_weights(policy->encoder_params[i], encoder_table(policy->encoder), 70 + (uint64_t)i);
     return policy;
+}
+
+static inline FacetPolicy *tiny_policy_made(FacetPolicyMethod method, int features,
+                                            FacetStatus (*observe)(FacetPolicy *policy))
+{
+    return tiny_policy_shaped(method, features, observe, tiny_net);
+}
+
+// Its network sees farther and is not told where steps stand.
+static inline FacetPolicy *tiny_policy_wide(FacetPolicyMethod method)
+{
+    ScoreNetConfig net = tiny_net;
+    net.dilation[0] = 1, net.dilation[1] = 2, net.no_position = true;
+    return tiny_policy_shaped(method, 0, NULL, net);
 }
 
 // With features it sees one frame of a camera.

@@ -136,6 +136,33 @@ static void a_router_comes_back(void **state)
     facet_policy_destroy(policy);
 }
 
+// A network that needs them has dilations and positions in its file, of another architecture: a
+// reader that does not know them refuses it. One that does not has the file of always.
+static void a_wide_network_comes_back(void **state)
+{
+    (void)state;
+    FacetPolicy *policy = tiny_policy_wide(FACET_POLICY_FACTORED), *back;
+    assert_ok(policy_save(policy, "policy", TENSOR_F32));
+    assert_ok(facet_policy_load(&back, "policy"));
+    assert_same_settings(policy, back);
+    assert_true(back->net->config.no_position);
+    assert_null(tensor_find(&back->net->table, "position"));
+    for (int unit = 0; unit < 4; unit++)
+        assert_int_equal(score_dilation(&back->net->config, unit), 1 + unit / 2);
+    assert_memory_equal(back->params[0], policy->params[0],
+                        policy->net->table.size * sizeof(float));
+    facet_policy_destroy(policy);
+    policy = tiny_policy(FACET_POLICY_FACTORED);
+    Json *plain = policy_metadata(policy, POLICY_FORMAT);
+    char *text = json_line(plain);
+    assert_non_null(strstr(text, "score-convnet 1"));
+    assert_null(strstr(text, "dilation"));
+    free(text);
+    json_free(plain);
+    facet_policy_destroy(policy);
+    facet_policy_destroy(back);
+}
+
 // Writes the weights of one policy, without the last `missing`, under the settings of another, with
 // another text of its encoder if there is one.
 static void write_mixed(const char *path, FacetPolicy *settings, const FacetPolicy *weights,
@@ -283,6 +310,24 @@ static void broken_policies_are_refused(void **state)
     refused("\\\"max\\\":[5", "\\\"may\\\":[5", "max: expected a value");
 }
 
+static void refused_wide(const char *from, const char *to, const char *words)
+{
+    refused_of(tiny_policy_wide(FACET_POLICY_FACTORED), from, to, words);
+}
+
+static void broken_wide_networks_are_refused(void **state)
+{
+    (void)state;
+    refused_wide("score-convnet 2", "score-convnet 3",
+                 "architecture: expected 'score-convnet 1' or 'score-convnet 2'");
+    refused_wide("score-convnet 2", "score-convnet 1", "expected a tensor position");
+    refused_wide("\\\"dilation\\\":[1,2]", "\\\"dilation\\\":[1.2]", "expected 2 numbers");
+    refused_wide("\\\"dilation\\\":[1,2]", "\\\"dilation\\\":[1,0]", "whole numbers from 1");
+    refused_wide("\\\"dilation\\\":[1,2]", "\\\"dilation\\\":[1,9]",
+                 "expected a dilation from 1 to 6");
+    refused_wide("\\\"position\\\":false", "\\\"pasition\\\":false", "position: expected");
+}
+
 static void weights_that_are_not_finite_are_refused(void **state)
 {
     (void)state;
@@ -345,9 +390,11 @@ int main(void)
         cmocka_unit_test_teardown(what_is_saved_comes_back, scratch_clean),
         cmocka_unit_test_teardown(a_router_comes_back, scratch_clean),
         cmocka_unit_test_teardown(a_policy_that_sees_comes_back, scratch_clean),
+        cmocka_unit_test_teardown(a_wide_network_comes_back, scratch_clean),
         cmocka_unit_test_teardown(weights_of_another_encoder_are_refused, scratch_clean),
         cmocka_unit_test_teardown(half_precision_rounds_the_weights, scratch_clean),
         cmocka_unit_test_teardown(broken_policies_are_refused, scratch_clean),
+        cmocka_unit_test_teardown(broken_wide_networks_are_refused, scratch_clean),
         cmocka_unit_test_teardown(weights_that_are_not_finite_are_refused, scratch_clean),
         cmocka_unit_test_teardown(damaged_headers_do_no_harm, scratch_clean),
         cmocka_unit_test_teardown(other_files_are_refused, scratch_clean),

@@ -107,10 +107,11 @@ static void it_goes_on_and_checks_once_asked(void **state)
 static void what_means_nothing_is_refused(void **state)
 {
     (void)state;
-    assert_fails("study", 2, "facet study: expected a study: leave-one-out, pairs or operators\n");
+    assert_fails("study", 2,
+                 "facet study: expected a study: leave-one-out, pairs, operators or mechanism\n");
     assert_fails("study leave-one-in", 2,
                  "facet study: no study 'leave-one-in', did you mean 'leave-one-out'? known: "
-                 "leave-one-out, pairs, operators\n");
+                 "leave-one-out, pairs, operators, mechanism\n");
     assert_fails("study leave-one-out --composed-loss x", 2,
                  "facet study leave-one-out: --composed-loss: expected a number from 0 to 1e6, "
                  "found 'x'\n");

@@ -77,6 +77,8 @@ static void an_output_is_not_among_a_studys_files(void **state)
                   AMONG("study leave-one-out", "out", "study/demos.h5", "study-link"));
     assert_spared("study pairs --cells study --json study/demos.h5", "study/demos.h5",
                   AMONG("study pairs", "cells", "study/demos.h5", "study"));
+    assert_spared("study mechanism --cells study --json study/demos.h5", "study/demos.h5",
+                  AMONG("study mechanism", "cells", "study/demos.h5", "study"));
     assert_spared("gate study --out study --json study/demos.h5", "study/demos.h5",
                   AMONG("gate study", "out", "study/demos.h5", "study"));
     assert_int_equal(symlink("study/demos.h5", "demos-link"), 0);

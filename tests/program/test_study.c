@@ -182,15 +182,98 @@ static void a_router_is_an_operator_too(void **state)
     json_free(trained);
 }
 
+#define MECHANISM                                                                                  \
+    "study mechanism --out m --folds 2 --variant default --variant whole --updates 2 --channels "  \
+    "16 --steps 2 --plans 1 --quiet --courses " TEST_SOURCE "/tests/race/pairs "
+
+// The row of a variant and a loss in the summary, NULL in `node` when there is none.
+static JsonRef variant_of(const Json *document, const char *variant, double loss)
+{
+    JsonRef list, row = {0}, root = json_root(document, "mechanism.json");
+    assert_ok(json_member(&list, &root, "variants"));
+    while (json_next(&row, &list)) {
+        char name[32];
+        double weight;
+        assert_ok(json_member_string(name, sizeof name, &row, "variant"));
+        assert_ok(json_member_number(&weight, &row, "composed_loss", 0.0, 1e6));
+        if (strcmp(name, variant) == 0 && weight == loss) return row;
+    }
+    return (JsonRef){0};
+}
+
+static double number_at(const JsonRef *row, const char *group, const char *mode, const char *key)
+{
+    JsonRef within = *row;
+    double value;
+    if (group) assert_ok(json_member(&within, row, group));
+    JsonRef deeper = within;
+    if (mode) assert_ok(json_member(&deeper, &within, mode));
+    assert_ok(json_member_number(&value, &deeper, key, 0.0, 1e9));
+    return value;
+}
+
+// Each of two folds can leave out one of the five training pairs; without another nothing would
+// link the values. What the course holds out is neither learned nor planned.
+static void networks_are_compared_on_pairs_left_out(void **state)
+{
+    (void)state;
+    Run first = run(MECHANISM);
+    assert_string_equal(first.err, "");
+    assert_int_equal(first.code, 0);
+    assert_int_equal(count_steps(first.out), 1 + 2 * 2 * 2); // demonstrations, and the trainings
+    assert_non_null(strstr(first.out, "8 cells; training those that are missing takes about"));
+    assert_non_null(strstr(first.out, "--dilation 1,2,4,8 --hold-out course"));
+    assert_non_null(strstr(first.out, "8 of 8 cells done"));
+    assert_null(strstr(first.out, "that no chain of training tasks links"));
+    const char *table = strstr(first.out, "network  ");
+    assert_non_null(table);
+    assert_fits(table);
+    Json *document;
+    assert_ok(json_read(&document, "m/mechanism.json"));
+    for (int i = 0; i < 4; i++) {
+        JsonRef row = variant_of(document, i % 2 ? "whole" : "default", i / 2 ? 3.0 : 0.0);
+        assert_non_null(row.node);
+        assert_near(number_at(&row, NULL, NULL, "folds"), 2.0, 0.0);
+        assert_near(number_at(&row, NULL, NULL, "field"), i % 2 ? 65.0 : 21.0, 0.0);
+        assert_near(number_at(&row, "left_out", "composed", "pairs"), 2.0, 0.0);
+        assert_near(number_at(&row, "training", "joint", "pairs"), 8.0, 0.0);
+        double error = number_at(&row, "left_out", "composed", "error_m");
+        assert_true(error >= number_at(&row, "left_out", "composed", "least_m"));
+        assert_true(error <= number_at(&row, "left_out", "composed", "most_m"));
+    }
+    JsonRef plain = variant_of(document, "default", 0.0), wide = variant_of(document, "whole", 0.0);
+    assert_near(number_at(&plain, NULL, NULL, "parameters"),
+                number_at(&wide, NULL, NULL, "parameters"), 0.0);
+    assert_near(number_at(&wide, NULL, NULL, "seen"), 32.0, 0.0);
+    json_free(document);
+    // What is there is not made again.
+    assert_int_equal(unlink("m/whole-w0-2.json"), 0);
+    Run again = run(MECHANISM);
+    assert_int_equal(again.code, 0);
+    assert_int_equal(count_steps(again.out), 0); // the policy is there
+    assert_int_equal(access("m/whole-w0-2.json", R_OK), 0);
+}
+
 static void wrong_words_are_refused(void **state)
 {
     (void)state;
-    assert_fails("study", 2, "facet study: expected a study: leave-one-out, pairs or operators\n");
+    assert_fails("study", 2,
+                 "facet study: expected a study: leave-one-out, pairs, operators or mechanism\n");
     assert_fails("study operators", 2, "facet study operators: expected --policy FILE\n");
     assert_fails("study pairs --pairs 8 --pairs 7", 2,
                  "facet study pairs: --pairs: expected a whole number from 9 to 256, found '7'\n");
     assert_fails("study pairs --method theirs", 2,
                  "facet study pairs: no loss 'theirs': ours, paper\n");
+    assert_fails("study mechanism --composed-loss 0 --composed-loss 0", 2,
+                 "facet study mechanism: --composed-loss: expected 0 once, found it again\n");
+    assert_fails("study mechanism --variant hole", 2,
+                 "facet study mechanism: no variant 'hole', did you mean 'whole'? known: default, "
+                 "blocks-1, blocks-2, blocks-3, blocks-6, dilated, whole, no-position, embed-8, "
+                 "embed-64\n");
+    assert_fails(
+        "study mechanism --out n --quiet --folds 9 --courses " TEST_SOURCE "/tests/race/pairs", 1,
+        "facet study mechanism: expected 1 to 40 pairs that fold 5 of 9 can leave out, "
+        "found 0\n");
     Run unknown = run("study pears");
     assert_int_equal(unknown.code, 2);
     assert_non_null(strstr(unknown.err, "did you mean 'pairs'?"));
@@ -205,6 +288,7 @@ int main(void)
         cmocka_unit_test(pairs_are_left_out_one_after_the_other),
         cmocka_unit_test(operators_choose_their_weights),
         cmocka_unit_test(a_router_is_an_operator_too),
+        cmocka_unit_test(networks_are_compared_on_pairs_left_out),
         cmocka_unit_test(wrong_words_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

@@ -46,6 +46,45 @@ static void a_pair_that_alone_has_a_value_stays(void **state)
     }
 }
 
+// Every fold's training shows every value, and a pair is left out once, if it can be.
+static void folds_leave_every_value(void **state)
+{
+    (void)state;
+    enum { PAIRS = 14, FOLDS = 4 };
+    // The training pairs of the paper: track, opening.
+    static const int tasks[PAIRS][2] = {{0, 1}, {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2}, {4, 0},
+                                        {4, 1}, {5, 1}, {5, 2}, {6, 0}, {6, 2}, {7, 0}, {7, 1}};
+    TrainingPair pairs[PAIRS] = {{{0, 0}, false, false}};
+    int fold[PAIRS], sizes[FOLDS] = {0};
+    for (int i = 0; i < PAIRS; i++) pairs[i].task = (FacetCourseTask){tasks[i][0], tasks[i][1]};
+    pair_folds(fold, pairs, PAIRS, FOLDS);
+    for (int i = 0; i < PAIRS; i++) {
+        bool alone = i == 0 || i == 5;
+        assert_int_equal(fold[i] < 0, alone);
+        if (!alone) sizes[fold[i]]++;
+    }
+    for (int f = 0; f < FOLDS; f++) {
+        bool tracks[8] = {false}, openings[3] = {false};
+        assert_int_equal(sizes[f], 3);
+        for (int i = 0; i < PAIRS; i++)
+            if (fold[i] != f) tracks[tasks[i][0]] = openings[tasks[i][1]] = true;
+        for (int t = 0; t < 8; t++) assert_true(tracks[t]);
+        for (int o = 0; o < 3; o++) assert_true(openings[o]);
+    }
+    // One fold takes what the rest still links: race2 to race6, one pair each.
+    static const int taken[PAIRS] = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0};
+    pair_folds(fold, pairs, PAIRS, 1);
+    for (int i = 0; i < PAIRS; i++) assert_int_equal(fold[i] == 0, taken[i]);
+    // Every value of a/x, a/y and b/y is seen without b/x; without a/y as well nothing links them.
+    TrainingPair square[4] = {
+        {.task = {0, 0}}, {.task = {0, 1}}, {.task = {1, 0}}, {.task = {1, 1}}};
+    pair_folds(fold, square, 4, 2);
+    assert_int_equal(fold[0], 0);
+    assert_int_equal(fold[1], 1);
+    assert_int_equal(fold[2], -1);
+    assert_int_equal(fold[3], -1);
+}
+
 // The expert's plans, the second moved by 0.1 m at one keypoint and the third by 0.05 m as a whole.
 static void errors_are_those_of_the_worst_plan(void **state)
 {
@@ -66,6 +105,7 @@ static void errors_are_those_of_the_worst_plan(void **state)
     assert_ok(pairs_measure(&result, race, &pairs, NULL));
     assert_near(result.largest, 0.1, 1e-12);
     assert_near(result.mean, 0.05, 1e-12);
+    assert_near(result.error, (0.0 + 0.1 / SIZE + 0.05) / SEEDS, 1e-12);
     assert_near(result.speed, 1.0, 0.05);
     assert_int_equal(result.gates, SEEDS * 3);
     assert_int_equal(result.passed, SEEDS * 3);
@@ -111,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_that_alone_has_a_value_stays),
+        cmocka_unit_test(folds_leave_every_value),
         cmocka_unit_test(errors_are_those_of_the_worst_plan),
         cmocka_unit_test(the_bound_is_the_rank_that_alpha_asks_for),
         cmocka_unit_test(the_bound_holds_as_often_as_it_says),

@@ -1,5 +1,5 @@
-// Reports of studies beside the paper's: leave-one-pair-out, the budget of Theorem 2, and plans
-// before and after repair.
+// Reports of studies beside the paper's: leave-one-pair-out, the mechanism, the budget of Theorem
+// 2, and plans before and after repair.
 #include "report/reports.h"
 
 static FacetRace *race;
@@ -82,6 +82,47 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
     JsonRef figure = entry_of(document, "figures", "leave-one-out");
     assert_non_null(strstr(chars_of(&figure, "svg"), "bend/small: 0.500 m at most, 4 of 6 gates"));
     assert_non_null(strstr(chars_of(&figure, "svg"), "straight/large: 0.750 m at most"));
+    json_free(document);
+    scratch_end(&scratch);
+}
+
+#define TALLY(error)                                                                               \
+    "{\"pairs\":4,\"error_m\":" error                                                              \
+    ",\"median_m\":0.25,\"least_m\":0.125,\"most_m\":1.5,\"share\":0.75}"
+#define VARIANT(name, kind, seen, loss, error)                                                     \
+    "{\"variant\":\"" name "\",\"name\":\"the " name "\",\"kind\":\"" kind                         \
+    "\",\"composed_loss\":" loss ",\"folds\":2,\"field\":21,\"seen\":" seen                        \
+    ",\"parameters\":1000,\"left_out\":{\"composed\":" TALLY(error) ",\"joint\":" TALLY(           \
+        "0.5") "},\"training\":{\"composed\":" TALLY("0.0625") "}}"
+
+// Two losses; the second has one network, and one without a number.
+static void the_mechanism_is_a_table_and_a_figure(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *files[INPUT_KINDS] = {
+        [INPUT_MECHANISM] = scratch_write(
+            &scratch, "study.json",
+            "{\"command\":\"facet study mechanism\",\"variants\":[" VARIANT(
+                "default", "blocks", "17.5", "0",
+                "1") "," VARIANT("whole", "dilation", "32", "0",
+                                 "2") "," VARIANT("no-position", "position", "17.5", "0",
+                                                  "3") "," VARIANT("default", "blocks", "17.5", "3",
+                                                                   "null") "]}")};
+    Json *document = document_with(files);
+    JsonRef table = entry_of(document, "tables", "mechanism");
+    assert_int_equal(length_of(&table, "rows"), 4);
+    assert_text_in(&table, 1, "Network", "the whole");
+    assert_near(number_in(&table, 1, "Composed, left out (m)"), 2.0, 0.0);
+    assert_near(number_in(&table, 1, "Joint, left out (m)"), 0.5, 0.0);
+    assert_near(number_in(&table, 1, "Composed, training (m)"), 0.0625, 0.0);
+    assert_near(number_in(&table, 1, "Gates, left out (%)"), 75.0, 0.0);
+    assert_empty(&table, 3, "Composed, left out (m)");
+    JsonRef figure = entry_of(document, "figures", "mechanism");
+    const char *svg = chars_of(&figure, "svg");
+    assert_non_null(strstr(svg, "the whole, composed: 2.000 m, training 0.062 m"));
+    assert_non_null(strstr(svg, "the no-position, composed: 3.000 m"));
+    assert_non_null(strstr(svg, "composed loss 3, joint"));
     json_free(document);
     scratch_end(&scratch);
 }
@@ -304,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaving_pairs_out_is_three_tables_and_a_figure),
+        cmocka_unit_test(the_mechanism_is_a_table_and_a_figure),
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
         cmocka_unit_test(operators_are_a_table),
         cmocka_unit_test(losses_of_trainings_are_a_figure),

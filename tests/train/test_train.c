@@ -177,6 +177,34 @@ static void it_learns(void **state)
     facet_policy_destroy(policy);
 }
 
+// Dilations and a network without positions are of the file, and lists that fit no network are
+// refused.
+static void a_network_can_see_farther(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
+    FacetPolicy *policy;
+    options.blocks = 2;
+    options.dilation = "1,3";
+    options.no_position = true;
+    for (int threads = 1; threads <= 3; threads++)
+        assert_ok(facet_policy_train(&summary, "waves.h5", threads == 1 ? "one" : "many", &options,
+                                     test_pool(threads), NULL));
+    assert_same_files("one", "many");
+    assert_ok(facet_policy_load(&policy, "one"));
+    assert_int_equal(score_reach(&policy->net->config), 2 + 2 * (1 + 3));
+    assert_null(tensor_find(&policy->net->table, "position"));
+    facet_policy_destroy(policy);
+    static const char *const wrong[] = {"1", "1,2,3", "1;3", "0,3", "1,999", ""};
+    for (int i = 0; i < 6; i++) {
+        options.dilation = wrong[i];
+        assert_refused(train(&summary, "waves.h5", "policy", &options),
+                       "dilation: expected 2 numbers from 1 to");
+    }
+}
+
 static void same_bits_on_any_thread_count(void **state)
 {
     (void)state;
@@ -541,6 +569,7 @@ int main(void)
         cmocka_unit_test_teardown(the_null_network_is_the_baseline, scratch_clean),
         cmocka_unit_test_teardown(held_out_demos_are_not_looked_at, scratch_clean),
         cmocka_unit_test_teardown(it_learns, scratch_clean),
+        cmocka_unit_test_teardown(a_network_can_see_farther, scratch_clean),
         cmocka_unit_test_teardown(same_bits_on_any_thread_count, scratch_clean),
         cmocka_unit_test_teardown(the_log_has_every_update, scratch_clean),
         cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, scratch_clean),

@@ -40,6 +40,8 @@ static FacetStatus check(const ScoreNetConfig *c)
                            c->time_width);
     for (int i = 0; i < c->factors; i++)
         TRY(expect("values of a factor", c->values[i], 1, 1 << 20));
+    for (int l = 0; l < c->blocks; l++)
+        if (c->dilation[l]) TRY(expect("a dilation", c->dilation[l], 1, c->horizon));
     return expect("a context width", c->context, 0, 4096);
 }
 
@@ -73,8 +75,9 @@ static FacetStatus declare_all(ScoreNet *net)
     net->film_bias = vector(&d, "film.bias", c->blocks * 2 * c->channels, 0.0);
     net->in_weight = weight(&d, "in.weight", 3, c->dim, c->channels);
     net->in_bias = vector(&d, "in.bias", c->channels, 0.0);
-    net->position =
-        tensor_declare(&d, "position", c->horizon, c->channels, 0, INIT_NORMAL, 0.1, false);
+    if (!c->no_position)
+        net->position =
+            tensor_declare(&d, "position", c->horizon, c->channels, 0, INIT_NORMAL, 0.1, false);
     for (int i = 0; i < 2 * c->blocks; i++) {
         ScoreUnit *unit = &net->units[i];
         int block = i / 2, half = i % 2;

@@ -12,10 +12,7 @@
 
 #include <assert.h>
 
-enum {
-    PIECE = SCORE_SHARD,   // samples that one thread takes through the whole network
-    STEPS = WINOGRAD_STEPS // of a tile
-};
+enum { PIECE = SCORE_SHARD }; // samples that one thread takes through the whole network
 
 // y = x w + bias with packed weights; y has `stride` numbers from row to row.
 static void affine(Real *y, int stride, const Real *x, const Real *packed, const Real *bias,
@@ -92,13 +89,17 @@ static void stem_steps(ScoreWork *w, int sample, int first, int last)
 {
     const ScoreNet *net = w->net;
     const ScoreNetConfig *c = &net->config;
-    const Real *bias = w->params + net->in_bias, *position = w->params + net->position;
+    const Real *bias = w->params + net->in_bias;
     size_t row = work_sample(w, sample);
     conv1d_rows(w->stream[0], w->x, w->pack_in, (int)row + first, (int)row + last, c->dim,
                 c->channels);
     for (int t = first; t < last; t++) {
         Real *restrict y = w->stream[0] + (row + (size_t)t) * c->channels;
-        const Real *restrict p = position + (size_t)t * c->channels;
+        if (c->no_position) {
+            for (int i = 0; i < c->channels; i++) y[i] += bias[i];
+            continue;
+        }
+        const Real *restrict p = w->params + net->position + (size_t)t * c->channels;
         for (int i = 0; i < c->channels; i++) y[i] += bias[i] + p[i];
     }
 }
@@ -142,10 +143,10 @@ static void out_steps(ScoreWork *w, int sample, int first, int last)
         for (int i = 0; i < c->dim; i++) w->out[(row + (size_t)t) * c->dim + i] += bias[i];
 }
 
-// Tile `index` of the samples from `sample` on: whose it is, and which of that sample's.
-static int tile_of(int *sample, const ScoreWork *w, int index)
+// Tile `index` of the samples from `sample` on at a unit: whose it is, and which of that sample's.
+static int tile_of(int *sample, const ScoreWork *w, int unit, int index)
 {
-    int tiles = winograd_tiles(w->net->config.horizon);
+    int tiles = work_tiles(w, unit);
     *sample += index / tiles;
     return index % tiles;
 }
@@ -153,19 +154,27 @@ static int tile_of(int *sample, const ScoreWork *w, int index)
 static void tile_input(Real *v, size_t matrix, const ScoreWork *w, int unit, int sample, int index)
 {
     const ScoreNetConfig *c = &w->net->config;
-    int tile = tile_of(&sample, w, index);
+    int tile = tile_of(&sample, w, unit, index);
     winograd_input(v + (size_t)index * winograd_row(c->channels), matrix,
-                   unit_source(w, unit, sample), tile, c->horizon, c->channels);
+                   unit_source(w, unit, sample), tile, c->horizon, score_dilation(c, unit),
+                   c->channels);
 }
 
 static void tile_output(const Real *m, size_t matrix, ScoreWork *w, int unit, int sample, int index)
 {
     const ScoreNetConfig *c = &w->net->config;
-    int tile = tile_of(&sample, w, index), first = tile * STEPS;
+    int tile = tile_of(&sample, w, unit, index), dilation = score_dilation(c, unit);
+    int first = winograd_first(tile, c->horizon, dilation);
+    int steps = winograd_steps(tile, c->horizon, dilation);
     Real *u = w->hat[unit] + work_sample(w, sample) * c->channels;
     winograd_output(u, m + (size_t)index * winograd_row(c->channels), matrix, tile, c->horizon,
-                    c->channels, false);
-    finish_steps(w, unit, sample, first, first + winograd_steps(tile, c->horizon));
+                    dilation, c->channels, false);
+    if (dilation == 1) {
+        finish_steps(w, unit, sample, first, first + steps);
+        return;
+    }
+    for (int i = 0; i < steps; i++, first += dilation)
+        finish_steps(w, unit, sample, first, first + 1);
 }
 
 // ---- Many rows: a thread takes some samples through a stage -------------------------------------
@@ -219,8 +228,8 @@ static void piece_unit(const Forward *pass, int piece, int worker)
 {
     ScoreWork *w = pass->work;
     const ScoreNetConfig *c = &w->net->config;
-    int tiles = winograd_tiles(c->horizon), group = WINOGRAD_GROUP / tiles;
     int unit = pass->unit, end = piece_end(w, piece * PIECE);
+    int tiles = work_tiles(w, unit), group = WINOGRAD_GROUP / tiles;
     Real *scratch = w->scratch + (size_t)worker * w->scratch_size;
     if (group < 1) group = 1;
     for (int first = piece * PIECE; first < end; first += group) {
@@ -322,10 +331,10 @@ static void forward_shared(Forward *pass, FacetPool *pool)
 {
     ScoreWork *w = pass->work;
     const ScoreNetConfig *c = &w->net->config;
-    pass->tiles = w->rows * winograd_tiles(c->horizon);
     pass->parts = facet_pool_threads(pool);
     pool_for(pool, w->rows, share_stem, pass);
     for (pass->unit = 0; pass->unit < 2 * c->blocks; pass->unit++) {
+        pass->tiles = w->rows * work_tiles(w, pass->unit);
         pool_for(pool, pass->parts, share_input, pass);
         pool_for(pool, pass->parts, share_product, pass);
         pool_for(pool, pass->parts, share_output, pass);

@@ -90,7 +90,7 @@ static size_t lay_out(ScoreWork *w, Real *base)
     lay_out_activations(w, base, &used, seq);
     for (int i = 0; i <= 2 * c->blocks; i++) w->rstd[i] = carve(base, &used, steps);
     // A group of tiles, or one sample where that has more.
-    int tiles = winograd_tiles(c->horizon);
+    int tiles = work_most_tiles(w);
     w->scratch_size = 2 * WINOGRAD_POINTS *
                       winograd_matrix(tiles > WINOGRAD_GROUP ? tiles : WINOGRAD_GROUP, c->channels);
     if (w->trains) lay_out_gradients(w, base, &used, (int)seq);

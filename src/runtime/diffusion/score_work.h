@@ -55,11 +55,26 @@ struct ScoreWork {
     size_t scratch_size;
 };
 
+// Tiles of a sample at a unit, and the most at any.
+static inline int work_tiles(const ScoreWork *work, int unit)
+{
+    const ScoreNetConfig *c = &work->net->config;
+    return winograd_tiles(c->horizon, score_dilation(c, unit));
+}
+
+static inline int work_most_tiles(const ScoreWork *work)
+{
+    int most = 0;
+    for (int unit = 0; unit < 2 * work->net->config.blocks; unit += 2)
+        if (work_tiles(work, unit) > most) most = work_tiles(work, unit);
+    return most;
+}
+
 // The most rows whose tiles fit in the scratch of all threads.
 static inline int work_shared_rows(const ScoreWork *work)
 {
     const ScoreNetConfig *c = &work->net->config;
-    size_t row = 2 * WINOGRAD_POINTS * winograd_matrix(winograd_tiles(c->horizon), c->channels);
+    size_t row = 2 * WINOGRAD_POINTS * winograd_matrix(work_most_tiles(work), c->channels);
     return (int)((size_t)work->threads * work->scratch_size / row);
 }
 

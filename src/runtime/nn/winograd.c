@@ -90,13 +90,20 @@ void winograd_pack_backward(Real *packed, const Real *w, int in, int out)
 
 // ---- The parts ----------------------------------------------------------------------------------
 
-void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int channels)
+// The row of a step, or zeros outside the sequence.
+static inline const Real *step_row(const Real *x, int step, int time, int channels)
+{
+    return step >= 0 && step < time ? x + (size_t)step * (size_t)channels : zeros;
+}
+
+void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int dilation,
+                    int channels)
 {
     assert(channels <= CHANNELS_MAX);
-    int step = tile * WINOGRAD_STEPS;
-    const Real *row = x + (ptrdiff_t)(step - 1) * channels, *d[WINOGRAD_POINTS];
+    int first = winograd_first(tile, time, dilation);
+    const Real *d[WINOGRAD_POINTS];
     for (int i = 0; i < WINOGRAD_POINTS; i++)
-        d[i] = step + i <= time + 1 ? row + (size_t)i * channels : zeros;
+        d[i] = step_row(x, first + (i - 1) * dilation, time, channels);
     Real *restrict out = v;
 #pragma omp simd
     for (int c = 0; c < channels; c++) {
@@ -112,12 +119,14 @@ void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, i
     }
 }
 
-void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int channels)
+void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int dilation,
+                     int channels)
 {
     assert(channels <= CHANNELS_MAX);
-    const Real *row = dy + (size_t)tile * WINOGRAD_STEPS * (size_t)channels, *d[WINOGRAD_STEPS];
+    int first = winograd_first(tile, time, dilation);
+    const Real *d[WINOGRAD_STEPS];
     for (int i = 0; i < WINOGRAD_STEPS; i++)
-        d[i] = i < winograd_steps(tile, time) ? row + (size_t)i * channels : zeros;
+        d[i] = step_row(dy, first + i * dilation, time, channels);
     Real *restrict out = v;
 #pragma omp simd
     for (int c = 0; c < channels; c++) {
@@ -153,13 +162,12 @@ static inline void put(Real *out, Real value, bool accumulate)
     *out = accumulate ? *out + value : value;
 }
 
-// The rows of a whole tile. `accumulate` is a constant at every call.
-static inline __attribute__((always_inline)) void output_tile(Real *restrict out,
+// The rows of a whole tile, `row` numbers apart. `accumulate` is a constant at every call.
+static inline __attribute__((always_inline)) void output_tile(Real *restrict out, size_t row,
                                                               const Real *restrict in,
                                                               size_t matrix, int channels,
                                                               bool accumulate)
 {
-    size_t row = (size_t)channels;
 #pragma omp simd
     for (int c = 0; c < channels; c++) {
         Real m0 = in[c], m1 = in[matrix + c], m2 = in[2 * matrix + c], m3 = in[3 * matrix + c];
@@ -173,40 +181,41 @@ static inline __attribute__((always_inline)) void output_tile(Real *restrict out
 }
 
 // The first `steps` rows of a tile, by way of a whole one.
-static void output_part(Real *out, const Real *m, size_t matrix, int steps, int channels,
-                        bool accumulate)
+static void output_part(Real *out, size_t row, const Real *m, size_t matrix, int steps,
+                        int channels, bool accumulate)
 {
     enum { RUN = 64 };
     Real tile[WINOGRAD_STEPS * RUN];
     for (int first = 0; first < channels; first += RUN) {
         int count = channels - first < RUN ? channels - first : RUN;
-        output_tile(tile, m + first, matrix, count, false);
+        output_tile(tile, (size_t)count, m + first, matrix, count, false);
         for (int s = 0; s < steps; s++)
             for (int c = 0; c < count; c++)
-                put(out + (size_t)s * (size_t)channels + first + c, tile[s * count + c],
-                    accumulate);
+                put(out + (size_t)s * row + first + c, tile[s * count + c], accumulate);
     }
 }
 
-void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int channels,
-                     bool accumulate)
+void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int dilation,
+                     int channels, bool accumulate)
 {
-    Real *out = y + (size_t)tile * WINOGRAD_STEPS * (size_t)channels;
-    int steps = winograd_steps(tile, time);
+    int steps = winograd_steps(tile, time, dilation);
+    if (steps == 0) return;
+    size_t row = (size_t)dilation * (size_t)channels;
+    Real *out = y + (size_t)winograd_first(tile, time, dilation) * (size_t)channels;
     if (steps < WINOGRAD_STEPS)
-        output_part(out, m, matrix, steps, channels, accumulate);
+        output_part(out, row, m, matrix, steps, channels, accumulate);
     else if (accumulate)
-        output_tile(out, m, matrix, channels, true);
+        output_tile(out, row, m, matrix, channels, true);
     else
-        output_tile(out, m, matrix, channels, false);
+        output_tile(out, row, m, matrix, channels, false);
 }
 
 // ---- All at once --------------------------------------------------------------------------------
 
 void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, int batch, int time,
-                   int in, int out, bool accumulate)
+                   int dilation, int in, int out, bool accumulate)
 {
-    int tiles = winograd_tiles(time), all = batch * tiles;
+    int tiles = winograd_tiles(time, dilation), all = batch * tiles;
     for (int first = 0; first < all; first += WINOGRAD_GROUP) {
         int count = all - first < WINOGRAD_GROUP ? all - first : WINOGRAD_GROUP;
         size_t v_matrix = winograd_matrix(count, in), m_matrix = winograd_matrix(count, out);
@@ -214,13 +223,13 @@ void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, in
         for (int i = 0; i < count; i++) {
             int sample = (first + i) / tiles, tile = (first + i) % tiles;
             winograd_input(v + (size_t)i * winograd_row(in), v_matrix,
-                           x + seq_start(sample, time) * in, tile, time, in);
+                           x + seq_start(sample, time) * in, tile, time, dilation, in);
         }
         winograd_product(m, v, packed, count, in, out, 0, 1);
         for (int i = 0; i < count; i++) {
             int sample = (first + i) / tiles, tile = (first + i) % tiles;
             winograd_output(y + seq_start(sample, time) * out, m + (size_t)i * winograd_row(out),
-                            m_matrix, tile, time, out, accumulate);
+                            m_matrix, tile, time, dilation, out, accumulate);
         }
     }
 }

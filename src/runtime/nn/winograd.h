@@ -10,11 +10,15 @@
 // once, and A^T turns the six results into four rows. A sequence whose length is no multiple of
 // four ends in a tile that has fewer steps; what lies outside a sequence is zero.
 //
+// With a dilation d the convolution reads x[t-d], x[t] and x[t+d]: it is the plain one on each of d
+// interleaved sequences, every d-th step from step 0, 1, ..., d - 1 on. Their tiles stand one
+// sequence after the other. Only which rows a tile reads and writes is another matter.
+//
 // The gradient of the input is the convolution of dy with the kernel turned round: the same with
 // other weights. That of the weights is in train/layers_backward.h.
 //
-// Sequences lie in padded blocks (nn/layers.h). The zero rows are read and never written, and the
-// results of one tile do not depend on what is computed with it: not by one bit.
+// Sequences lie in padded blocks (nn/layers.h), whose zero rows are not touched. The results of one
+// tile do not depend on what is computed with it: not by one bit.
 #ifndef FACET_NN_WINOGRAD_H
 #define FACET_NN_WINOGRAD_H
 
@@ -38,12 +42,25 @@ enum {
 #define winograd_output              REAL_NAME(winograd_output)
 #define winograd_conv                REAL_NAME(winograd_conv)
 
-// Tiles of a sequence, and the steps of tile number `tile`.
-static inline int winograd_tiles(int time) { return (time + WINOGRAD_STEPS - 1) / WINOGRAD_STEPS; }
-
-static inline int winograd_steps(int tile, int time)
+// Tiles of a sequence with a dilation: as many for each interleaved one, those of the longest.
+static inline int winograd_tiles(int time, int dilation)
 {
-    int left = time - tile * WINOGRAD_STEPS;
+    int longest = (time + dilation - 1) / dilation;
+    return dilation * ((longest + WINOGRAD_STEPS - 1) / WINOGRAD_STEPS);
+}
+
+// The first step of tile number `tile`, and how many it has, each a dilation behind the one before.
+// It has none when the first lies behind the sequence's end.
+static inline int winograd_first(int tile, int time, int dilation)
+{
+    int each = winograd_tiles(time, dilation) / dilation;
+    return tile / each + tile % each * WINOGRAD_STEPS * dilation;
+}
+
+static inline int winograd_steps(int tile, int time, int dilation)
+{
+    int rest = time - winograd_first(tile, time, dilation);
+    int left = rest > 0 ? (rest + dilation - 1) / dilation : 0;
     return left < WINOGRAD_STEPS ? left : WINOGRAD_STEPS;
 }
 
@@ -70,11 +87,13 @@ void winograd_pack_backward_panel(Real *packed, const Real *w, int index, int in
 
 // B^T d of one tile of the sequence whose first row is x, into its row of six matrices of tiles,
 // which are `matrix` numbers apart; v points at its row in the first.
-void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int channels);
+void winograd_input(Real *v, size_t matrix, const Real *x, int tile, int time, int dilation,
+                    int channels);
 
 // The same of a gradient dy of the result, A dy of one tile: what the gradient of the weights
 // multiplies with B^T d.
-void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int channels);
+void winograd_result(Real *v, size_t matrix, const Real *dy, int tile, int time, int dilation,
+                     int channels);
 
 // The six matrices m of `rows` tiles are those of v times the packed weights: part `part` of
 // `parts` equal ones.
@@ -83,8 +102,8 @@ void winograd_product(Real *m, const Real *v, const Real *packed, int rows, int 
 
 // The steps of one tile of the sequence whose first row is y, from its row of m as in
 // winograd_input; with accumulate they are added.
-void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int channels,
-                     bool accumulate);
+void winograd_output(Real *y, const Real *m, size_t matrix, int tile, int time, int dilation,
+                     int channels, bool accumulate);
 
 // ---- All at once --------------------------------------------------------------------------------
 
@@ -104,6 +123,6 @@ static inline size_t winograd_gradient_scratch(int in, int out)
 
 // y = x * w, or y += x * w, for the sequences of a padded block, without bias.
 void winograd_conv(Real *y, Real *scratch, const Real *x, const Real *packed, int batch, int time,
-                   int in, int out, bool accumulate);
+                   int dilation, int in, int out, bool accumulate);
 
 #endif

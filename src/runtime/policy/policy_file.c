@@ -62,8 +62,18 @@ static Json *network_of(const ScoreNetConfig *config)
     json_set_number(network, "cond", config->cond);
     json_set_number(network, "time_width", config->time_width);
     json_set_number(network, "embed", config->embed);
+    if (score_is_plain(config)) return network;
+    Json *dilation = json_array();
+    for (int l = 0; l < config->blocks; l++)
+        json_push_number(dilation, score_dilation(config, 2 * l));
+    json_set(network, "dilation", dilation);
+    json_set_bool(network, "position", !config->no_position);
     return network;
 }
+
+// The second has dilations and may lack the position embedding. A reader of the first alone refuses
+// it, and a network that needs neither is written as the first.
+static const char *const architectures[] = {"score-convnet 1", "score-convnet 2"};
 
 // What becomes of the encoder in training.
 static const char *const encoder_words[] = {"trained", "frozen"};
@@ -103,7 +113,7 @@ Json *policy_metadata(const FacetPolicy *policy, const char *format)
 {
     Json *metadata = json_object(), *ranges = json_object();
     json_set_string(metadata, "format", format);
-    json_set_string(metadata, "architecture", "score-convnet 1");
+    json_set_string(metadata, "architecture", architectures[!score_is_plain(&policy->net->config)]);
     json_set_string(metadata, "method", facet_policy_method_name(policy->method));
     char *space = factor_space_to_json(policy->space);
     json_set_string(metadata, "factors", space);
@@ -266,7 +276,26 @@ static FacetStatus read_normalizer(Normalizer **normalizer, const JsonRef *root)
     return status_ok();
 }
 
-static FacetStatus read_network(ScoreNetConfig *config, const JsonRef *root)
+// What only the second architecture has.
+static FacetStatus read_shape(ScoreNetConfig *config, const JsonRef *root)
+{
+    double dilation[SCORE_BLOCKS_MAX];
+    JsonRef list;
+    bool position;
+    TRY(json_member(&list, root, "dilation"));
+    if (config->blocks > SCORE_BLOCKS_MAX) return json_wrong(root, "64 blocks or fewer");
+    TRY(read_numbers(dilation, config->blocks, &list));
+    for (int l = 0; l < config->blocks; l++) {
+        if (!(dilation[l] >= 1.0 && dilation[l] <= 4096.0) || dilation[l] != floor(dilation[l]))
+            return json_wrong(&list, "whole numbers from 1 to 4096");
+        config->dilation[l] = (int)dilation[l];
+    }
+    TRY(json_member_bool(&position, root, "position"));
+    config->no_position = !position;
+    return status_ok();
+}
+
+static FacetStatus read_network(ScoreNetConfig *config, const JsonRef *root, int architecture)
 {
     const struct {
         const char *key;
@@ -281,7 +310,17 @@ static FacetStatus read_network(ScoreNetConfig *config, const JsonRef *root)
         TRY(json_member_number(&value, root, sizes[i].key, 1.0, 4096.0));
         *sizes[i].value = (int)value;
     }
-    return status_ok();
+    return architecture > 0 ? read_shape(config, root) : status_ok();
+}
+
+static FacetStatus get_architecture(int *architecture, const Facts *facts)
+{
+    const char *text;
+    TRY(get_text(&text, facts, "architecture"));
+    for (*architecture = 0; *architecture < 2; ++*architecture)
+        if (strcmp(text, architectures[*architecture]) == 0) return status_ok();
+    return status_fail(FACET_BAD_FILE, "%s: architecture: expected '%s' or '%s', found '%.60s'",
+                       facts->path, architectures[0], architectures[1], text);
 }
 
 static FacetStatus get_image_record(PolicyRecord *record, const Facts *facts)
@@ -420,8 +459,9 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     Json *document;
     JsonRef root;
     ScoreNetConfig config;
+    int architecture = 0;
     TRY(expect_text(facts, "format", POLICY_FORMAT));
-    TRY(expect_text(facts, "architecture", "score-convnet 1"));
+    TRY(get_architecture(&architecture, facts));
     TRY(get_text(&text, facts, "method"));
     FacetStatus status = policy_method_parse(&policy->method, text);
     if (!status.ok) return status_fail(FACET_BAD_FILE, "%s: method: %s", facts->path, status.text);
@@ -439,7 +479,7 @@ static FacetStatus get_all(FacetPolicy *policy, const Facts *facts)
     json_free(document);
     if (!status.ok) return status;
     status = get_json(&document, &root, source, facts, "network");
-    if (status.ok) status = read_network(&config, &root);
+    if (status.ok) status = read_network(&config, &root, architecture);
     json_free(document);
     if (!status.ok) return status;
     if (policy->observe && policy->observe->execute > config.horizon)

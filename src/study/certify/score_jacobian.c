@@ -1,10 +1,11 @@
 // Whole Jacobians of the score network (see diffusion/score_pass.h).
 //
 // The network is local in time: number d of step t reaches, through the stem and b blocks, only the
-// steps within 1 + 2 b of t. The directions of one step (D numbers at every row) go through the
-// network together, on a window of time that widens from block to block, and share the slopes of
-// one forward pass. Steps far apart are never multiplied: for 8 blocks and 32 steps this saves
-// almost half of the work. Each step is a task of its own and fills its own columns.
+// steps within 1 + 2 b of t, or with dilations within 1 and twice their sum. The directions of one
+// step (D numbers at every row) go through the network together, on a window of time that widens
+// from block to block, and share the slopes of one forward pass. Steps far apart are never
+// multiplied: for 8 blocks and 32 steps this saves almost half of the work. Each step is a task of
+// its own and fills its own columns.
 #include "certify/score_jacobian.h"
 
 #include "certify/score_linear.h"
@@ -130,14 +131,15 @@ static FacetStatus step_task(void *context, int t, int worker)
     Window before = window_around(t, reach, c->horizon), window;
     stem_columns(narrow, w->params + k->net->in_weight, before, t, w->rows, c->dim, channels);
     for (int u = 0; u < 2 * c->blocks; u += 2) {
-        reach += 2;
+        int dilation = score_dilation(c, u);
+        reach += 2 * dilation;
         window = window_around(t, reach, c->horizon);
         widen(stream, window, narrow, before, n, channels);
-        winograd_conv(conv, scratch, stream, w->pack[u], n, window.count, channels, channels,
-                      false);
+        winograd_conv(conv, scratch, stream, w->pack[u], n, window.count, dilation, channels,
+                      channels, false);
         score_unit_tangent(mid, conv, linear, u, NULL, row_of, n, window);
-        winograd_conv(conv, scratch, mid, w->pack[u + 1], n, window.count, channels, channels,
-                      false);
+        winograd_conv(conv, scratch, mid, w->pack[u + 1], n, window.count, dilation, channels,
+                      channels, false);
         score_unit_tangent(narrow, conv, linear, u + 1, stream, row_of, n, window);
         before = window;
     }

@@ -64,13 +64,14 @@ static Name mish(Graph *g, Name x)
 // Between [rows, T, C] and [rows, C, T].
 static Name turn(Graph *g, Name x) { return onnx_transpose(g, x, (int64_t[]){0, 2, 1}, 3); }
 
-static Name convolution(Graph *g, Name x, const char *layer)
+static Name convolution(Graph *g, Name x, const char *layer, int dilation)
 {
     const Attribute attributes[] = {
         {.name = "kernel_shape", .kind = KIND_INTS, .whole = {3}, .count = 1},
-        {.name = "pads", .kind = KIND_INTS, .whole = {1, 1}, .count = 2}};
+        {.name = "pads", .kind = KIND_INTS, .whole = {dilation, dilation}, .count = 2},
+        {.name = "dilations", .kind = KIND_INTS, .whole = {dilation}, .count = 1}};
     Name inputs[] = {turn(g, x), onnx_name_in(layer, "weight"), onnx_name_in(layer, "bias")};
-    return turn(g, onnx_node(g, "Conv", inputs, 3, attributes, 2));
+    return turn(g, onnx_node(g, "Conv", inputs, 3, attributes, dilation > 1 ? 3 : 2));
 }
 
 static Name gather(Graph *g, Name from, Name index, int axis)
@@ -128,11 +129,12 @@ static void films(Name out[2 * SCORE_BLOCKS_MAX], Graph *g, const ScoreNetConfig
     onnx_put_node(g, "Split", out, count, (Name[]){both, onnx_name("film_sizes")}, 2, &along, 1);
 }
 
-static Name unit(Graph *g, Name h, int block, int half)
+static Name unit(Graph *g, const ScoreNetConfig *c, Name h, int block, int half)
 {
     char layer[32];
     snprintf(layer, sizeof layer, "block.%d.%d", block, half);
-    return mish(g, onnx_layer_norm(g, convolution(g, h, layer), layer));
+    Name u = convolution(g, h, layer, score_dilation(c, 2 * block));
+    return mish(g, onnx_layer_norm(g, u, layer));
 }
 
 static void put_network(Graph *g, const ScoreNetConfig *c)
@@ -140,18 +142,19 @@ static void put_network(Graph *g, const ScoreNetConfig *c)
     Name film[2 * SCORE_BLOCKS_MAX];
     films(film, g, c);
     g->scope = "in";
-    Name h = onnx_binary(g, "Add", convolution(g, onnx_name("x"), "in"), onnx_name("position"));
+    Name h = convolution(g, onnx_name("x"), "in", 1);
+    if (!c->no_position) h = onnx_binary(g, "Add", h, onnx_name("position"));
     for (int l = 0; l < c->blocks; l++) {
         char scope[32];
         snprintf(scope, sizeof scope, "block.%d", l);
         g->scope = scope;
         Name scale = onnx_binary(g, "Add", film[2 * l], onnx_name("one"));
-        Name u = onnx_binary(g, "Mul", unit(g, h, l, 0), scale);
+        Name u = onnx_binary(g, "Mul", unit(g, c, h, l, 0), scale);
         u = onnx_binary(g, "Add", u, film[2 * l + 1]);
-        h = onnx_binary(g, "Add", h, unit(g, u, l, 1));
+        h = onnx_binary(g, "Add", h, unit(g, c, u, l, 1));
     }
     g->scope = "out";
-    Name out = convolution(g, mish(g, onnx_layer_norm(g, h, "out")), "out");
+    Name out = convolution(g, mish(g, onnx_layer_norm(g, h, "out")), "out", 1);
     onnx_put_node(g, "Identity", (Name[]){onnx_name("prediction")}, 1, &out, 1, NULL, 0);
 }
 

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "math/geometry.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,55 @@ int training_pairs(TrainingPair *pairs, const FacetRace *race)
 bool pair_can_be_left_out(const TrainingPair *pair)
 {
     return pair->track_again && pair->opening_again;
+}
+
+static bool pairs_touch(const TrainingPair *a, const TrainingPair *b)
+{
+    return a->task.track == b->task.track || a->task.opening == b->task.opening;
+}
+
+// Whether a chain of pairs outside a fold, each of which shares a value with the next, leads from a
+// pair's track to its opening: else nothing says what their sum is (train/links.h).
+static bool pair_is_linked(const int *fold, int number, const TrainingPair *pairs, int count,
+                           int pair)
+{
+    enum { PAIRS_MAX = 1024 };
+    bool reached[PAIRS_MAX], grows = true;
+    assert(count <= PAIRS_MAX);
+    for (int i = 0; i < count; i++)
+        reached[i] = fold[i] != number && pairs[i].task.track == pairs[pair].task.track;
+    while (grows) {
+        grows = false;
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < count && fold[i] != number && !reached[i]; k++)
+                if (reached[k] && pairs_touch(&pairs[i], &pairs[k])) reached[i] = grows = true;
+    }
+    bool linked = false;
+    for (int i = 0; i < count; i++)
+        linked |= reached[i] && pairs[i].task.opening == pairs[pair].task.opening;
+    return linked;
+}
+
+// Whether all pairs of a fold are linked by the others.
+static bool fold_is_linked(const int *fold, int number, const TrainingPair *pairs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (fold[i] == number && !pair_is_linked(fold, number, pairs, count, i)) return false;
+    return true;
+}
+
+void pair_folds(int *fold, const TrainingPair *pairs, int count, int folds)
+{
+    int next = 0;
+    for (int i = 0; i < count; i++) fold[i] = -1;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < folds && fold[i] < 0; k++) {
+            fold[i] = (next + k) % folds;
+            if (fold_is_linked(fold, fold[i], pairs, count))
+                next = fold[i] + 1;
+            else
+                fold[i] = -1;
+        }
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
@@ -91,7 +141,9 @@ static void add_flight(PairResult *result, const FacetRaceResult *flown, const F
                        int seeds)
 {
     result->largest = fmax(result->largest, plans_apart(flown->plan, right, 1));
-    result->mean = fmax(result->mean, mean_apart(flown->plan, right));
+    double mean = mean_apart(flown->plan, right);
+    result->mean = fmax(result->mean, mean);
+    result->error += mean / seeds;
     result->speed += flown->speed_generated / flown->speed_reference / seeds;
     result->passed += flown->flight.passed;
     result->gates += flown->flight.gate_count;

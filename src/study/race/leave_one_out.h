@@ -30,6 +30,11 @@ int training_pairs(TrainingPair *pairs, const FacetRace *race);
 // Whether training without it still shows its track and its opening: else it cannot be left out.
 bool pair_can_be_left_out(const TrainingPair *pair);
 
+// Deals the pairs that can be left out into folds, round and round in their order: fold [count] is
+// the fold that leaves a pair out, or -1 when none does. A pair goes to the next fold whose
+// training still links the values of all pairs that it leaves out. No results play a part.
+void pair_folds(int *fold, const TrainingPair *pairs, int count, int folds);
+
 // The plans of some pairs, with the seeds that follow the first one.
 typedef struct PairPlans {
     const FacetCourseTask *tasks; // [count]
@@ -47,6 +52,7 @@ typedef struct PairResult {
     FacetCourseTask task;
     double largest; // m, the largest distance of a keypoint from the expert's, in any plan
     double mean;    // m, the mean distance of a plan's keypoints, of the worst plan
+    double error;   // m, the same, over all plans
     double speed;   // mean speed of the plans over the expert's
     int passed, gates, crashes; // of all flights, raw and in still air
 } PairResult;

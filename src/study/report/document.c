@@ -36,6 +36,7 @@ static Json *source_of_file(Report *report, InputKind kind)
         [INPUT_VERIFY] = {"Verification before flight", "fly --verify"},
         [INPUT_BUDGET] = {"Budget of Theorem 2", "certify --budget"},
         [INPUT_LEAVE_ONE_OUT] = {"Leave one pair out", "study leave-one-out"},
+        [INPUT_MECHANISM] = {"What makes composition work", "study mechanism"},
         [INPUT_METAWORLD] = {"Meta-World study", ""},
         [INPUT_RACE_STUDY] = {"Race study", "reproduce"},
         [INPUT_OPERATORS] = {"Composition operators", "study operators"},

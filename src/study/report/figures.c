@@ -129,6 +129,7 @@ Json *document_figures(Report *report)
         figures_certificates(out, report);
         figures_budget(out, report);
         figures_leave_one_out(out, report);
+        figures_mechanism(out, report);
     }
     figures_training(out, report);
     figures_gate(out, report);

@@ -19,6 +19,7 @@ static const struct {
     [INPUT_VERIFY] = {"verify", "verify.json"},
     [INPUT_BUDGET] = {"budget", "budget.json"},
     [INPUT_LEAVE_ONE_OUT] = {"leave-one-out", "leave-one-out.json"},
+    [INPUT_MECHANISM] = {"mechanism", "mechanism.json"},
     [INPUT_METAWORLD] = {"metaworld", "metaworld.json"},
     [INPUT_RACE_STUDY] = {"race-study", "race-study.json"},
     [INPUT_OPERATORS] = {"operators", "operators.json"},

@@ -14,6 +14,7 @@ static const char *const commands[INPUT_KINDS] = {
     [INPUT_VERIFY] = "facet fly --verify",
     [INPUT_BUDGET] = "facet certify --budget",
     [INPUT_LEAVE_ONE_OUT] = "facet study leave-one-out",
+    [INPUT_MECHANISM] = "facet study mechanism",
     [INPUT_METAWORLD] = "examples/metaworld/run.sh",
     [INPUT_RACE_STUDY] = "facet reproduce",
     [INPUT_OPERATORS] = "facet study operators",
@@ -52,9 +53,10 @@ static bool is_like(const JsonRef *root, InputKind kind)
         [INPUT_RACE] = "planner",          [INPUT_EVAL] = "methods",
         [INPUT_STEPS] = "curves",          [INPUT_CERTIFY] = "by_noise_level",
         [INPUT_VERIFY] = "verification",   [INPUT_BUDGET] = "budgets",
-        [INPUT_LEAVE_ONE_OUT] = "recipes", [INPUT_METAWORLD] = "metaworld",
-        [INPUT_RACE_STUDY] = "rows",       [INPUT_GATE] = "venues",
-        [INPUT_GATE_STUDY] = "protocols",  [INPUT_OPERATORS] = "operators",
+        [INPUT_LEAVE_ONE_OUT] = "recipes", [INPUT_MECHANISM] = "variants",
+        [INPUT_METAWORLD] = "metaworld",   [INPUT_RACE_STUDY] = "rows",
+        [INPUT_OPERATORS] = "operators",   [INPUT_GATE] = "venues",
+        [INPUT_GATE_STUDY] = "protocols",
     };
     return json_has(root, members[kind]);
 }

@@ -46,6 +46,7 @@ typedef enum InputKind {
     // Other studies, which a report of races does not miss.
     INPUT_BUDGET,        // of facet certify --budget
     INPUT_LEAVE_ONE_OUT, // of facet study leave-one-out
+    INPUT_MECHANISM,     // of facet study mechanism
     INPUT_METAWORLD,     // of examples/metaworld/run.sh
     INPUT_RACE_STUDY,    // of facet reproduce
     INPUT_OPERATORS,     // of facet study operators

@@ -225,6 +225,7 @@ Json *document_tables(Report *report)
         tables_certify(&sink, report);
         tables_verify(&sink, report);
         tables_leave_one_out(&sink, report);
+        tables_mechanism(&sink, report);
         tables_metaworld(&sink, report);
     }
     tables_gate(&sink, report);
@@ -245,6 +246,7 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
     if (kind == INPUT_BUDGET) tables_budget(&sink, &report);
     if (kind == INPUT_VERIFY) tables_verify(&sink, &report);
     if (kind == INPUT_LEAVE_ONE_OUT) tables_leave_one_out(&sink, &report);
+    if (kind == INPUT_MECHANISM) tables_mechanism(&sink, &report);
     if (kind == INPUT_RACE_STUDY) tables_race_study(&sink, &report);
     if (kind == INPUT_OPERATORS) tables_operators(&sink, &report);
     if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);

@@ -19,6 +19,7 @@ void tables_certify(SheetSink *sink, Report *report);
 void tables_budget(SheetSink *sink, Report *report); // of its own file, or of the certificate's
 void tables_verify(SheetSink *sink, Report *report);
 void tables_leave_one_out(SheetSink *sink, Report *report);
+void tables_mechanism(SheetSink *sink, Report *report);
 void tables_metaworld(SheetSink *sink, Report *report);
 void tables_gate(SheetSink *sink, Report *report);
 

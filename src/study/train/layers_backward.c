@@ -52,7 +52,8 @@ static void gather_weights(Real *dw, const Real *m, size_t size)
 void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy,
                               SeqLayout layout, int in, int out)
 {
-    int time = layout.time, tiles = winograd_tiles(time), all = layout.samples * tiles;
+    int time = layout.time, dilation = layout.dilation;
+    int tiles = winograd_tiles(time, dilation), all = layout.samples * tiles;
     size_t size = (size_t)in * out;
     Real *m = scratch, *v = m + WINOGRAD_POINTS * size;
     WindowGrid v_rows = {0, winograd_row(in)}, u_rows = {0, winograd_row(out)};
@@ -65,9 +66,9 @@ void winograd_backward_weight(Real *dw, Real *scratch, const Real *x, const Real
             size_t row = (size_t)(sample / layout.shard) * layout.block +
                          seq_start(sample % layout.shard, time);
             winograd_input(v + (size_t)i * winograd_row(in), v_matrix, x + row * in, tile, time,
-                           in);
+                           dilation, in);
             winograd_result(u + (size_t)i * winograd_row(out), u_matrix, dy + row * out, tile, time,
-                            out);
+                            dilation, out);
         }
         for (int point = 0; point < WINOGRAD_POINTS; point++)
             gemm_windows_gradient(m + point * size, out, v + point * v_matrix, v_rows,

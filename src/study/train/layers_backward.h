@@ -27,12 +27,12 @@ void conv1d_backward_input(Real *dx, const Real *dy, const Real *w, int batch, i
 void conv1d_backward_weight(Real *dw, Real *scratch, const Real *x, const Real *dy, int rows,
                             int in, int out);
 
-// Where the samples of several padded blocks lie: `shard` to a block, the blocks `block` rows
-// apart.
+// Where the samples of several padded blocks lie, `shard` to a block, the blocks `block` rows
+// apart, and the dilation of what is convolved with them.
 typedef struct SeqLayout {
     int samples, shard;
     size_t block;
-    int time;
+    int time, dilation;
 } SeqLayout;
 
 // The same by Winograd's products (nn/winograd.h): the transpose of y = A^T [(G w) * (B^T x)] is

@@ -285,9 +285,10 @@ static FacetStatus check(const FacetTrainOptions *o)
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected a policy (--from) and a new value (--new-value), found %s",
                            o->from ? "no new value" : "no policy");
-    bool changes = o->recipe || o->blocks || o->channels || o->embed || o->observe_count ||
-                   o->observe_steps || o->horizon || o->execute || o->encoder || o->drop ||
-                   o->composed_weight > 0.0 || o->agreement_weight > 0.0 || o->predict || o->epochs || o->resume ||
+    bool changes = o->recipe || o->blocks || o->channels || o->embed || o->dilation ||
+                   o->no_position || o->observe_count || o->observe_steps || o->horizon ||
+                   o->execute || o->encoder || o->drop || o->composed_weight > 0.0 ||
+                   o->agreement_weight > 0.0 || o->predict || o->epochs || o->resume ||
                    o->validate || o->method != FACET_POLICY_FACTORED;
     if (changes)
         return status_fail(FACET_BAD_ARGUMENT,

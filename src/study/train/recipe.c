@@ -326,6 +326,25 @@ FacetStatus training_add_valid(Training *t, const FacetDataset *dataset, const c
     return status;
 }
 
+// "1,2,4": one whole number a block.
+static FacetStatus set_dilation(ScoreNetConfig *net, const char *text)
+{
+    const char *at = text;
+    for (int l = 0; l < net->blocks; l++) {
+        char *end;
+        long dilation = strtol(at, &end, 10);
+        bool last = l + 1 == net->blocks;
+        if (end == at || *end != (last ? '\0' : ',') || dilation < 1 || dilation > net->horizon)
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "dilation: expected %d numbers from 1 to %d, as 1,2,4, found "
+                               "'%.60s'",
+                               net->blocks, net->horizon, text);
+        net->dilation[l] = (int)dilation;
+        at = end + 1;
+    }
+    return status_ok();
+}
+
 // The default network, or for a policy that takes observations a lighter one, which runs in a loop.
 static FacetStatus set_networks(Training *t, const FacetDataset *dataset)
 {
@@ -341,6 +360,8 @@ static FacetStatus set_networks(Training *t, const FacetDataset *dataset)
     if (o->blocks) net.blocks = o->blocks;
     if (o->channels) net.channels = net.cond = o->channels;
     if (o->embed) net.embed = o->embed;
+    if (o->dilation) TRY(set_dilation(&net, o->dilation));
+    net.no_position = o->no_position;
     TRY(policy_build(t->policy, net));
     return policy_allocate(t->policy);
 }

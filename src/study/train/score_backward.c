@@ -69,7 +69,7 @@ static void shard_unit(const Backward *pass, int s, int worker)
                       second ? NULL : w->film + film, film_stride, w->dnorm + (size_t)s * channels,
                       n, time, channels);
     winograd_conv(second ? dmid : dstream, w->scratch + (size_t)worker * w->scratch_size, du,
-                  w->pack[unit], n, time, channels, channels, !second);
+                  w->pack[unit], n, time, score_dilation(c, unit), channels, channels, !second);
 }
 
 static void shard_stem(const Backward *pass, int s)
@@ -136,11 +136,12 @@ static void unit_gradients(const Backward *pass, int unit, Real *scratch)
 {
     const ScoreWork *w = pass->work;
     const ScoreUnit *u = &w->net->units[unit];
-    int channels = w->net->config.channels;
+    const ScoreNetConfig *c = &w->net->config;
     const Real *input = unit % 2 ? w->mid[unit / 2] : w->stream[unit / 2];
-    winograd_backward_weight(pass->dparams + u->weight, scratch, input, w->hat[unit],
-                             (SeqLayout){w->rows, w->shard, work_block(w), w->net->config.horizon},
-                             channels, channels);
+    const SeqLayout layout = {w->rows, w->shard, work_block(w), c->horizon,
+                              score_dilation(c, unit)};
+    winograd_backward_weight(pass->dparams + u->weight, scratch, input, w->hat[unit], layout,
+                             c->channels, c->channels);
     sum_vector(pass->dparams + u->bias, w, unit, 0);
     sum_vector(pass->dparams + u->gamma, w, unit, 1);
     sum_vector(pass->dparams + u->beta, w, unit, 2);
@@ -235,6 +236,7 @@ static void stem_gradients(const Backward *pass, Real *scratch)
     conv1d_backward_weight(grads + net->in_weight, scratch, w->x, dstream, rows, c->dim,
                            c->channels);
     zero_sums(grads + net->in_bias, dstream, rows, c->channels);
+    if (c->no_position) return;
     size_t size = (size_t)c->horizon * c->channels;
     memset(grads + net->position, 0, size * sizeof *grads);
     for (int r = 0; r < w->rows; r++)

@@ -1,0 +1,208 @@
+// The figure of the mechanism study: the error of plans of pairs that training did not show, by how
+// many keypoints an output sees, and beside it by what else the networks differ in.
+#include "report/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 900, LEFT = 66, TOP = 74, PANEL = 470, BETWEEN = 70, HEIGHT = 270, LABELS = 120 };
+enum { SERIES_MAX = 8, POINTS_MAX = 32, VARIANTS_MAX = 64 };
+
+// A loss, and a way of inference, is a curve.
+static const char *const colors[] = {"factored_composed", "ours_composed", "oracle", "knet"};
+enum { COLORS = sizeof colors / sizeof *colors };
+static const struct {
+    const char *key, *name, *dash;
+} modes[] = {{"composed", "composed", ""}, {"joint", "joint", "5 4"}};
+
+typedef struct Mechanism {
+    Report *report;
+    JsonRef rows;
+    double losses[SERIES_MAX];
+    int loss_count;
+    Plot field, other;
+} Mechanism;
+
+static double loss_of(const Mechanism *m, const JsonRef *row)
+{
+    return input_number(m->report, row, "composed_loss");
+}
+
+// The losses in the order in which they come.
+static void find_losses(Mechanism *m)
+{
+    for (int i = 0; i < input_length(&m->rows); i++) {
+        JsonRef row = input_element(&m->rows, i);
+        double loss = loss_of(m, &row);
+        int k = 0;
+        while (k < m->loss_count && m->losses[k] != loss) k++;
+        if (k == m->loss_count && k < SERIES_MAX && !isnan(loss)) m->losses[m->loss_count++] = loss;
+    }
+}
+
+static double error_of(const Mechanism *m, const JsonRef *row, const char *mode)
+{
+    char path[60];
+    snprintf(path, sizeof path, "left_out.%s.error_m", mode);
+    return input_at(m->report, row, path);
+}
+
+static double largest(const Mechanism *m)
+{
+    double most = 0.0;
+    for (int i = 0; i < input_length(&m->rows); i++) {
+        JsonRef row = input_element(&m->rows, i);
+        double errors[] = {error_of(m, &row, "composed"), error_of(m, &row, "joint"),
+                           input_at(m->report, &row, "left_out.composed.most_m")};
+        for (int k = 0; k < 3; k++)
+            if (!isnan(errors[k])) most = fmax(most, errors[k]);
+    }
+    return most;
+}
+
+// Whether a network differs in how far it sees, or in nothing.
+static bool is_field(const JsonRef *row)
+{
+    const char *kind = input_text(row, "kind");
+    return strcmp(kind, "blocks") == 0 || strcmp(kind, "dilation") == 0;
+}
+
+// A mark with the range of the folds: round, or for a dilated network a diamond.
+static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const JsonRef *row, double x,
+                      const char *mode, const char *color)
+{
+    char tip[200];
+    double error = error_of(m, row, mode), y = plot_y(plot, error);
+    snprintf(tip, sizeof tip, "%.40s, %s: %.3f m, training %.3f m", input_text(row, "name"), mode,
+             error, input_at(m->report, row, "training.composed.error_m"));
+    if (strcmp(mode, "composed") == 0) {
+        double least = input_at(m->report, row, "left_out.composed.least_m");
+        double most = input_at(m->report, row, "left_out.composed.most_m");
+        if (!isnan(least) && !isnan(most))
+            svg_line(svg, x, plot_y(plot, least), x, plot_y(plot, most), color, 1, "2 2");
+    }
+    if (strcmp(input_text(row, "kind"), "dilation") == 0)
+        svg_diamond(svg, x, y, 5, color, tip);
+    else
+        svg_dot(svg, x, y, 3.8, color, tip);
+}
+
+// The error by the field, of one loss and mode, in the order of what is seen.
+static void draw_curve(Svg *svg, const Mechanism *m, int loss, int mode)
+{
+    double points[2 * POINTS_MAX], after = -1.0;
+    int count = 0;
+    const char *color = colors[loss % COLORS];
+    for (;;) {
+        JsonRef next = {0};
+        double seen = INFINITY;
+        for (int i = 0; i < input_length(&m->rows); i++) {
+            JsonRef row = input_element(&m->rows, i);
+            double at = input_number(m->report, &row, "seen");
+            if (!is_field(&row) || loss_of(m, &row) != m->losses[loss] || !(at > after) ||
+                !(at < seen) || isnan(error_of(m, &row, modes[mode].key)))
+                continue;
+            seen = at;
+            next = row;
+        }
+        if (!next.node || count == POINTS_MAX) break;
+        after = seen;
+        points[2 * count] = plot_x(&m->field, seen);
+        points[2 * count + 1] = plot_y(&m->field, error_of(m, &next, modes[mode].key));
+        draw_mark(svg, m, &m->field, &next, points[2 * count++], modes[mode].key, color);
+    }
+    if (count > 1) svg_curve(svg, points, count, color, 2, modes[mode].dash, NULL);
+}
+
+// The variants whose field is the default's: the default, then those of other kinds.
+static int other_variants(JsonRef *out, const Mechanism *m)
+{
+    int count = 0;
+    for (int i = 0; i < input_length(&m->rows) && count < VARIANTS_MAX; i++) {
+        JsonRef row = input_element(&m->rows, i);
+        bool first = strcmp(input_text(&row, "variant"), "default") == 0;
+        if (loss_of(m, &row) == m->losses[0] && (first || !is_field(&row))) out[count++] = row;
+    }
+    return count;
+}
+
+// Losses stand side by side.
+static double beside(const Mechanism *m, int loss)
+{
+    return 10 * (loss - 0.5 * (m->loss_count - 1));
+}
+
+static void draw_others(Svg *svg, const Mechanism *m)
+{
+    JsonRef columns[VARIANTS_MAX];
+    int count = other_variants(columns, m);
+    for (int c = 0; c < count; c++) {
+        double middle = plot_x(&m->other, (c + 0.5) / count);
+        const char *name = input_text(&columns[c], "variant");
+        svg_text_upwards(svg, middle + 4, TOP + HEIGHT + 8, SVG_END, 12, "ink",
+                         input_text(&columns[c], "name"));
+        for (int i = 0; i < input_length(&m->rows); i++) {
+            JsonRef row = input_element(&m->rows, i);
+            if (strcmp(input_text(&row, "variant"), name) != 0) continue;
+            for (int k = 0; k < m->loss_count; k++)
+                if (loss_of(m, &row) == m->losses[k] && !isnan(error_of(m, &row, "composed")))
+                    draw_mark(svg, m, &m->other, &row, middle + beside(m, k), "composed",
+                              colors[k % COLORS]);
+        }
+    }
+}
+
+// A line a loss.
+static void draw_legend(Svg *svg, const Mechanism *m)
+{
+    for (int k = 0; k < m->loss_count; k++) {
+        double x = LEFT, y = TOP + HEIGHT + LABELS + 20 * k;
+        for (int mode = 0; mode < 2; mode++) {
+            char name[60];
+            if (m->losses[k] > 0.0)
+                snprintf(name, sizeof name, "composed loss %g, %s", m->losses[k], modes[mode].name);
+            else
+                snprintf(name, sizeof name, "the paper's loss, %s", modes[mode].name);
+            x = legend_line(svg, x, y, colors[k % COLORS], 2, modes[mode].dash, name);
+        }
+    }
+}
+
+void figures_mechanism(Json *list, Report *report)
+{
+    JsonRef root = input_root(report, INPUT_MECHANISM);
+    Mechanism m = {.report = report, .rows = input_member(&root, "variants")};
+    find_losses(&m);
+    const Figure figure = {"mechanism",
+                           "passage",
+                           "What makes composition work",
+                           "Mean distance from the expert's keypoints, of pairs that training did "
+                           "not show, by how many of the plan's 32 keypoints an output sees: dots "
+                           "are stacks of 1 to 6 blocks, diamonds four blocks with dilations. "
+                           "Right: other changes to the four blocks, composed. Dotted: the range "
+                           "of the folds.",
+                           WIDTH,
+                           TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
+    double most = largest(&m);
+    if (!report->inputs[INPUT_MECHANISM].document) return;
+    if (!(most > 0.0)) {
+        figure_missing(list, &figure, "No network was measured: run facet study mechanism.");
+        return;
+    }
+    Axis errors = axis_round(0.0, most, 5);
+    double right = LEFT + PANEL + BETWEEN;
+    m.field = (Plot){LEFT, TOP, PANEL, HEIGHT, axis_exact(0.0, 32.0, 8.0), errors};
+    m.other = (Plot){right, TOP, WIDTH - 14 - right, HEIGHT, axis_exact(0.0, 1.0, 1.0), errors};
+    Svg svg;
+    svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
+    svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
+    svg_text(&svg, LEFT, TOP - 12, SVG_START, 13, "muted", "pairs left out, by what is seen");
+    svg_text(&svg, right, TOP - 12, SVG_START, 13, "muted", "other changes, composed");
+    plot_frame(&svg, &m.field, "keypoints that an output sees", "mean distance (m)");
+    plot_frame(&svg, &m.other, "", "mean distance (m)");
+    for (int k = 0; k < m.loss_count; k++)
+        for (int mode = 0; mode < 2; mode++) draw_curve(&svg, &m, k, mode);
+    draw_others(&svg, &m);
+    draw_legend(&svg, &m);
+    figure_push(list, &figure, svg_end(&svg));
+}
