@@ -67,9 +67,10 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
 
 static FacetStatus write_all(const Json *document, const ReportOptions *options)
 {
-    if (options->figures) TRY(report_write_figures(options->figures, document));
-    if (options->data) TRY(report_write_data(options->data, document));
-    return report_write_page(options->out, document);
+    const FacetProgress *progress = options->setup.progress;
+    if (options->figures) TRY(report_write_figures(options->figures, document, progress));
+    if (options->data) TRY(report_write_data(options->data, document, progress));
+    return report_write_page(options->out, document, progress);
 }
 
 static FacetStatus make_report(const FacetRace *race, const ReportOptions *options)
