@@ -297,10 +297,14 @@ static void noise_is_keyed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_compose),        cmocka_unit_test(composed_equals_branches),
-        cmocka_unit_test(one_factor_is_joint),   cmocka_unit_test(same_bits_on_any_thread_count),
-        cmocka_unit_test(clip_and_path),         cmocka_unit_test(plans_are_independent),
-        cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(noise_is_keyed),
+        cmocka_unit_test(scores_compose),
+        cmocka_unit_test(composed_equals_branches),
+        cmocka_unit_test(one_factor_is_joint),
+        cmocka_unit_test(same_bits_on_any_thread_count),
+        cmocka_unit_test(clip_and_path),
+        cmocka_unit_test(plans_are_independent),
+        cmocka_unit_test(not_finite_is_refused),
+        cmocka_unit_test(noise_is_keyed),
         cmocka_unit_test(lanes_share_weights),
         cmocka_unit_test(fewer_plans_keep_their_conditions),
     };

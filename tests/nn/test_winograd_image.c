@@ -122,7 +122,7 @@ static WinogradImages apart(double *to, WinogradImages s, const double *dense)
     enum { GAP = 2 * (LONGEST + 2) * OUT };
     s.step += GAP;
     assert_true(IMAGES * s.step + GAP <= MAX);
-    for (size_t i = 0; i < MAX; i++) to[i] = NAN;
+    for (size_t i = 0; i < MAX; i++) to[i] = (double)NAN;
     fill_images(to, s, dense);
     return s;
 }

@@ -305,9 +305,8 @@ static void refuse_another_curve(void)
     char kept = method[1];
     method[1] = 'x';
     assert_ok(file_write("test_stop.json.state", text, size));
-    Run result =
-        run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
-            "--step-study --seeds 1 --json test_stop.json " SAMPLE);
+    Run result = run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+                     "--step-study --seeds 1 --json test_stop.json " SAMPLE);
     assert_int_equal(result.code, 1);
     assert_non_null(strstr(result.err, "curves[0]: expected a curve of the study"));
     method[1] = kept;

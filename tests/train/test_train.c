@@ -316,10 +316,14 @@ static void rows_of_a_log_rise(void **state)
         const char *rows;
         long missing, length; // bytes of the rows that stay
     } cases[] = {
-        {"0,1,x\n0,2,x\n1,1,x\n1,2,x\n", 0, 24}, {"0,1,x\n0,2,x\n1,1,x\n1,3,x\n", 1, 18},
-        {"0,1,x\n0,1,x\n1,1,x\n", 3, 6},          {"0,1,x\n1,1,x\n0,2,x\n", 2, 12},
-        {"0,2,x\n1,2,x\n", 2, 12},                 {"0,1,x\n 0,2,x\n", 3, 6},
-        {"0,1,x\n0,2", 3, 6},                      {"0,1\n0,2\n", 4, 0},
+        {"0,1,x\n0,2,x\n1,1,x\n1,2,x\n", 0, 24},
+        {"0,1,x\n0,2,x\n1,1,x\n1,3,x\n", 1, 18},
+        {"0,1,x\n0,1,x\n1,1,x\n", 3, 6},
+        {"0,1,x\n1,1,x\n0,2,x\n", 2, 12},
+        {"0,2,x\n1,2,x\n", 2, 12},
+        {"0,1,x\n 0,2,x\n", 3, 6},
+        {"0,1,x\n0,2", 3, 6},
+        {"0,1\n0,2\n", 4, 0},
     };
     const FacetTrainOptions options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -72,8 +72,7 @@ static FacetStatus escape(Memory *plain, const Json *document, Progress *progres
     TRY(progress_add(progress, 0, NULL));
     char *json = json_line(document);
     if (json) plain->stream = open_memstream(&plain->text, &plain->size);
-    FacetStatus status =
-        plain->stream ? write_escaped(plain->stream, json, progress) : status_ok();
+    FacetStatus status = plain->stream ? write_escaped(plain->stream, json, progress) : status_ok();
     free(json);
     FacetStatus closed = memory_close(plain);
     return status.ok ? closed : status;
