@@ -84,6 +84,9 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
     if (status.ok) {
         Json *document = report_document(report);
         status = write_all(document, options);
+        if (status.code == FACET_INTERRUPTED) // there may be figures
+            status = status_fail(FACET_INTERRUPTED, "interrupted before the page was written: the "
+                                                    "same command begins anew");
         json_free(document);
         if (status.ok && options->figures)
             status = report_write_animation(options->figures, report);
