@@ -121,12 +121,14 @@ static void hostile_texts_stay_texts(void **state)
 // A host that says stop when it is asked for the n-th time; 0 for never.
 typedef struct Host {
     int asked, stops_at;
+    int plans, flights; // asked for in these stages
 } Host;
 
 static bool answer(void *context, const FacetProgressEvent *event)
 {
-    (void)event;
     Host *host = context;
+    host->plans += strcmp(event->stage, "plans") == 0;
+    host->flights += strcmp(event->stage, "flights") == 0;
     return ++host->asked != host->stops_at;
 }
 
@@ -178,7 +180,12 @@ static void the_whole_study_fits(void **state)
     assert_int_equal(report_add_live(report, TEST_SOURCE "/models/live.safetensors").code,
                      FACET_INTERRUPTED);
     assert_int_equal(host.asked, 2);
+    assert_int_equal(host.plans, 2);
     assert_int_equal(report->live.count, 0);
+    host = (Host){0};
+    assert_ok(report_add_live(report, TEST_SOURCE "/models/live.safetensors"));
+    assert_true(host.plans > 20);
+    assert_true(host.flights > 20);
     Json *again = read_again(document);
     JsonRef root = json_root(again, "document");
     assert_int_equal(length_of(&root, "flights"), 20 * 8);
