@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "json_certify.h"
+#include "linalg/gemm.h"
 #include "paper/paper.h"
 #include "pilot.h"
 #include "places.h"
@@ -205,9 +206,10 @@ static FacetStatus run(const FacetRace *race, const FacetPolicy *policy,
     return status;
 }
 
-// Finds what is wrong with the policy and the numbers before the study is opened.
+// Finds what is wrong with the policy, the numbers and the memory before the study is opened.
 static FacetStatus check(const FacetPolicy *policy, const CertifyCommand *command)
 {
+    TRY(gemm_prepare());
     TRY(certify_check_blind(policy));
     if (command->steps > policy_noise_steps(policy))
         return status_fail(FACET_BAD_ARGUMENT,

@@ -231,7 +231,8 @@ static FacetStatus present(GateTrials *trials, FacetGateFlyer *flyer, Trail *tra
     const ReportSetup setup = {.no_defaults = o->common.courses,
                                .version = facet_version(),
                                .command = o->command,
-                               .seed = o->common.seed};
+                               .seed = o->common.seed,
+                               .progress = interrupt_progress()};
     if (!o->no_report) status = report_write_gate(o->report, document, &setup);
     if (status.ok && !o->no_report) printf("\nThe flights with camera frames: %s\n", o->report);
     if (status.ok) return json_finish(document, &o->common);

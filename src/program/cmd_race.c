@@ -189,7 +189,8 @@ static FacetStatus write_report(const FacetRace *race, Heat *expert, Heat *polic
                                .no_defaults = study_is_own(&options->common, &options->study),
                                .version = facet_version(),
                                .command = options->command,
-                               .seed = options->common.seed};
+                               .seed = options->common.seed,
+                               .progress = interrupt_progress()};
     Report *report;
     TRY(report_open(&report, race, &setup));
     heat_give(report, expert);
@@ -201,7 +202,7 @@ static FacetStatus write_report(const FacetRace *race, Heat *expert, Heat *polic
         status = report_add_live(report, live);
     if (status.ok) {
         Json *document = report_document(report);
-        status = report_write_page(options->report, document);
+        status = report_write_page(options->report, document, setup.progress);
         json_free(document);
     }
     report_close(report);

@@ -67,9 +67,10 @@ static FacetStatus add_shipped(Report *report, const ReportOptions *options)
 
 static FacetStatus write_all(const Json *document, const ReportOptions *options)
 {
-    if (options->figures) TRY(report_write_figures(options->figures, document));
-    if (options->data) TRY(report_write_data(options->data, document));
-    return report_write_page(options->out, document);
+    const FacetProgress *progress = options->setup.progress;
+    if (options->figures) TRY(report_write_figures(options->figures, document, progress));
+    if (options->data) TRY(report_write_data(options->data, document, progress));
+    return report_write_page(options->out, document, progress);
 }
 
 static FacetStatus make_report(const FacetRace *race, const ReportOptions *options)
@@ -83,6 +84,9 @@ static FacetStatus make_report(const FacetRace *race, const ReportOptions *optio
     if (status.ok) {
         Json *document = report_document(report);
         status = write_all(document, options);
+        if (status.code == FACET_INTERRUPTED) // there may be figures
+            status = status_fail(FACET_INTERRUPTED, "interrupted before the page was written: the "
+                                                    "same command begins anew");
         json_free(document);
         if (status.ok && options->figures)
             status = report_write_animation(options->figures, report);

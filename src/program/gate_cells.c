@@ -172,7 +172,7 @@ void gate_cell_file(char out[STEP_WORD_SIZE], const char *folder, const char *na
 
 // ---- One row over its seeds ---------------------------------------------------------------------
 
-enum { TASKS_MAX = 1024, NAME_SIZE = 96, SPLITS = 2 };
+enum { TASKS_MAX = 1024, NAME_SIZE = 96, SPLITS = 2, TRIALS_MAX = 1000000000 };
 
 static const char *const split_keys[SPLITS] = {"train", "held_out"};
 static const FacetGateEnd counted[] = {FACET_GATE_SUCCESS, FACET_GATE_CRASH};
@@ -181,6 +181,7 @@ enum { COUNTED = sizeof counted / sizeof *counted };
 typedef struct Rates {
     int tasks, seeds;
     char (*names)[NAME_SIZE]; // [TASKS_MAX], of the first cell
+    bool held_out[TASKS_MAX]; // there
     uint64_t seed[GATE_SEEDS_MAX];
     FacetGateTally tally[SPLITS]; // of all seeds together
     EvidenceCounts counts[COUNTED][SPLITS];
@@ -211,12 +212,17 @@ static FacetStatus read_task(Rates *rates, const JsonRef *at, int t)
     TRY(json_member_string(name, sizeof name, at, "task"));
     TRY(json_member_bool(&held_out, at, "held_out"));
     TRY(study_read_counts(&tally, at));
-    if (rates->seeds == 0) snprintf(rates->names[t], NAME_SIZE, "%s", name);
-    if (strcmp(name, rates->names[t]) != 0) return json_wrong(at, "the task of the other seeds");
+    if (rates->seeds == 0) {
+        snprintf(rates->names[t], NAME_SIZE, "%s", name);
+        rates->held_out[t] = held_out;
+    }
+    if (strcmp(name, rates->names[t]) != 0 || held_out != rates->held_out[t])
+        return json_wrong(at, "the task of the other seeds");
     for (int e = 0; e < COUNTED; e++)
         evidence_count(&rates->counts[e][held_out], t, rates->seeds, tally.ends[counted[e]],
                        tally.trials);
     FacetGateTally *sum = &rates->tally[held_out];
+    if (sum->trials > TRIALS_MAX - tally.trials) return json_wrong(at, "fewer trials in all");
     sum->trials += tally.trials;
     for (int end = 0; end < FACET_GATE_ENDS; end++) sum->ends[end] += tally.ends[end];
     return status_ok();

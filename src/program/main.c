@@ -11,7 +11,10 @@
 #include <facet/api.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct Command {
     const char *name;
@@ -121,8 +124,22 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
+// As it is loaded, OpenBLAS starts threads that nothing here needs, each with a buffer. Where a
+// limit of the address space (ulimit -v) refuses the buffer they try again without an end, and the
+// program would wait for them when it ends. Under a limit it begins anew without them.
+static void begin_without_blas_threads(char **argv)
+{
+    static const char name[] = "OPENBLAS_NUM_THREADS";
+    struct rlimit limit;
+    const char *threads = getenv(name);
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    if (threads && strcmp(threads, "1") == 0) return;
+    if (setenv(name, "1", 1) == 0) execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
+    begin_without_blas_threads(argv);
     // A file that grows past the limit of its size is a write that fails, not the end of
     // everything.
     signal(SIGXFSZ, SIG_IGN);

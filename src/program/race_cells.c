@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evidence/evidence.h"
 
+#include <facet/course.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static FacetStatus read_task(Task *task, double *share, double *vehicle, const J
     if (json_has(at, "same_as"))
         TRY(json_member_string(task->same_as, sizeof task->same_as, at, "same_as"));
     TRY(json_member_bool(&task->held_out, at, "held_out"));
-    TRY(json_member_number(&task->gates, at, "gates", 1.0, 1e6));
+    TRY(json_member_number(&task->gates, at, "gates", 1.0, FACET_TRACK_GATES_MAX));
     TRY(json_member_number(share, at, "share_all_seeds", 0.0, 1.0));
     return json_member_number(vehicle, at, "share_vehicle", 0.0, 1.0);
 }
@@ -211,7 +212,7 @@ static FacetStatus read_cell(Row *row, const char *path, const char *key, uint64
     JsonRef root = json_root(document, path);
     FacetStatus status = json_member(&methods, &root, "methods");
     if (status.ok) status = json_member(&method, &methods, key);
-    if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1e6);
+    if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1000.0);
     if (status.ok) status = read_tasks(row, &method, plans);
     if (status.ok) status = read_numbers(row, &method);
     if (status.ok) {

@@ -24,17 +24,6 @@ typedef struct StepStudy {
     char key[2 * FILE_PATH_MAX]; // names all that results depend on
 } StepStudy;
 
-static const FewStepsCurve *find_curve(const StepStudy *study, const char *method,
-                                       FacetPolicySampler sampler, FacetPolicyMode mode)
-{
-    for (int i = 0; i < study->count; i++) {
-        const FewStepsCurve *curve = &study->curves[i];
-        if (strcmp(curve->method, method) == 0 && curve->sampler == sampler && curve->mode == mode)
-            return curve;
-    }
-    return NULL;
-}
-
 static Json *json_from_curves(const StepStudy *study)
 {
     Json *list = json_array();
@@ -63,10 +52,19 @@ static void name_study(StepStudy *study, const PolicySet *set, const StepStudyOp
     }
 }
 
-static FacetStatus read_curves(StepStudy *study, const JsonRef *root, int seeds)
+// Whether the study flies a curve.
+static bool is_wanted(const FewStepsCurve *curve, const PolicySet *set)
+{
+    bool known = false;
+    for (int m = 0; m < METHODS; m++) known = known || strcmp(curve->method, methods[m]) == 0;
+    return known && policies_find(set, curve->method) && (int)curve->sampler < SAMPLERS &&
+           (int)curve->mode < MODES;
+}
+
+static FacetStatus read_curves(StepStudy *study, const JsonRef *root, const PolicySet *set,
+                               int seeds)
 {
     JsonRef key, list, at;
-    int count;
     TRY(json_member(&key, root, "study"));
     const char *found = json_chars(&key) ? json_chars(&key) : "";
     if (strcmp(found, study->key) != 0) {
@@ -78,23 +76,21 @@ static FacetStatus read_curves(StepStudy *study, const JsonRef *root, int seeds)
                            root->file, wanted, there);
     }
     TRY(json_member(&list, root, "curves"));
-    TRY(json_length(&count, &list));
-    if (count > CURVES) return json_wrong(&list, "the curves of the study");
-    for (int i = 0; i < count; i++) {
+    TRY(few_steps_list_from_json(study->curves, &study->count, &list, CURVES, seeds));
+    for (int i = 0; i < study->count; i++) {
         TRY(json_element(&at, &list, i));
-        TRY(few_steps_from_json(&study->curves[i], &at, seeds));
-        study->count++;
+        if (!is_wanted(&study->curves[i], set)) return json_wrong(&at, "a curve of the study");
     }
     return status_ok();
 }
 
-static FacetStatus read_state(StepStudy *study, int seeds)
+static FacetStatus read_state(StepStudy *study, const PolicySet *set, int seeds)
 {
     if (!study->state.keeps || access(study->state.path, F_OK) != 0) return status_ok();
     Json *document;
     TRY(json_read(&document, study->state.path));
     JsonRef root = json_root(document, study->state.path);
-    FacetStatus status = read_curves(study, &root, seeds);
+    FacetStatus status = read_curves(study, &root, set, seeds);
     json_free(document);
     return status;
 }
@@ -114,7 +110,8 @@ static FacetStatus fly_curve(StepStudy *study, const FacetRace *race, const Face
                              const FacetPolicySampling *how, int seeds,
                              const FacetProgress *progress)
 {
-    if (find_curve(study, eval_method(policy), how->sampler, how->mode)) return status_ok();
+    if (few_steps_find(study->curves, study->count, eval_method(policy), how->sampler, how->mode))
+        return status_ok();
     TRY(few_steps_fly(&study->curves[study->count], race, policy, how, seeds, progress));
     study->count++;
     return write_state(study);
@@ -164,7 +161,7 @@ static FacetStatus run(StepStudy *study, const FacetRace *race, const PolicySet 
         return status_fail(FACET_BAD_ARGUMENT,
                            "--step-study: expected a factored policy, found none");
     TRY(study_state_open(&study->state, options->common));
-    TRY(read_state(study, options->seeds));
+    TRY(read_state(study, set, options->seeds));
     TRY(fly_all(study, race, set, options));
     Json *document = json_object();
     json_set_number(document, "seeds", options->seeds);

@@ -9,19 +9,18 @@
 
 #include "cells.h"
 #include "commands.h"
-#include "evidence/evidence.h"
+#include "pairs_cells.h"
 #include "race/pair_order.h"
 #include "race_cells.h"
 #include "report/table.h"
 #include "show_race.h"
 #include "team.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPLITS_MAX = 16, TASKS_MAX = 256, NAME_SIZE = 2 * FACET_COURSE_NAME_MAX + 2 };
+enum { SPLITS_MAX = 16 };
 
 static const char *const methods[] = {"ours", "paper"};
 static const char *const keys[] = {"ours_composed", "factored_composed"};
@@ -38,12 +37,6 @@ typedef struct PairsCommand {
     char command[COMMAND_TEXT];
 } PairsCommand;
 
-// The pairs of one split, in the order in which they join training.
-typedef struct Split {
-    int count;
-    char names[TASKS_MAX][NAME_SIZE];
-} Split;
-
 static const char *cells_folder(const PairsCommand *o) { return o->cells ? o->cells : o->folder; }
 
 static int most_pairs(const PairsCommand *o) { return o->numbers[o->number_count - 1]; }
@@ -57,20 +50,21 @@ static void cell_file(char out[STEP_WORD_SIZE], const char *folder, const PairsC
 }
 
 // Splits have the seeds from --seed on.
-static FacetStatus find_split(Split *split, const FacetRace *race, const PairsCommand *o,
+static FacetStatus find_split(PairsSplit *split, const FacetRace *race, const PairsCommand *o,
                               int number)
 {
     FacetCourseTask *tasks = calloc((size_t)facet_race_task_max(race), sizeof *tasks);
     if (!tasks) return status_fail(FACET_NO_MEMORY, "out of memory for the pairs");
     FacetStatus status =
         pair_order(tasks, &split->count, race, o->common.seed + (uint64_t)number, o->numbers[0]);
-    if (status.ok && (split->count > TASKS_MAX || split->count <= most_pairs(o)))
+    if (status.ok && (split->count > PAIRS_TASKS_MAX || split->count <= most_pairs(o)))
         status = status_fail(FACET_BAD_ARGUMENT,
                              "expected more than %d and at most %d pairs, "
                              "found %d",
-                             most_pairs(o), TASKS_MAX, split->count);
+                             most_pairs(o), PAIRS_TASKS_MAX, split->count);
     for (int i = 0; status.ok && i < split->count; i++)
-        snprintf(split->names[i], NAME_SIZE, "%s/%s", race->course->tracks[tasks[i].track].name,
+        snprintf(split->names[i], PAIRS_NAME_SIZE, "%s/%s",
+                 race->course->tracks[tasks[i].track].name,
                  race->course->openings[tasks[i].opening].name);
     free(tasks);
     return status;
@@ -78,7 +72,7 @@ static FacetStatus find_split(Split *split, const FacetRace *race, const PairsCo
 
 // ---- Cells --------------------------------------------------------------------------------------
 
-static int train_policy(const PairsCommand *o, const Split *split, int method, int n,
+static int train_policy(const PairsCommand *o, const PairsSplit *split, int method, int n,
                         const char *demos, const char *policy)
 {
     static Step step;
@@ -102,7 +96,7 @@ static int train_policy(const PairsCommand *o, const Split *split, int method, i
     return step_run(&step, cmd_train);
 }
 
-static int make_cell(const PairsCommand *o, const Split *split, int number, int method, int n)
+static int make_cell(const PairsCommand *o, const PairsSplit *split, int number, int method, int n)
 {
     static Step step;
     char demos[STEP_WORD_SIZE], policy[STEP_WORD_SIZE], cell[STEP_WORD_SIZE];
@@ -124,7 +118,7 @@ static int make_cell(const PairsCommand *o, const Split *split, int number, int 
     return step_run(&step, cmd_eval);
 }
 
-static int make_cells(const PairsCommand *o, const Split *splits)
+static int make_cells(const PairsCommand *o, const PairsSplit *splits)
 {
     int code = EXIT_DONE;
     for (int s = 0; s < o->splits; s++)
@@ -136,90 +130,43 @@ static int make_cells(const PairsCommand *o, const Split *splits)
 
 // ---- The summary --------------------------------------------------------------------------------
 
-// What is counted: pairs trained on, those left out, those of them that are not new in name alone,
-// and those that no number of pairs of the split was trained on.
-typedef enum Group { TRAINING, HELD_OUT, HELD_OUT_NEW, LAST, GROUPS } Group;
-static const char *const group_keys[GROUPS] = {"training", "held_out", "held_out_new", "last"};
-
-static int place_of(const Split *split, const char *name)
-{
-    for (int i = 0; i < split->count; i++)
-        if (strcmp(split->names[i], name) == 0) return i;
-    return -1;
-}
-
-static FacetStatus count_task(EvidenceCounts counts[GROUPS], const JsonRef *at, const Split *split,
-                              const PairsCommand *o, int n, int number, double plans)
-{
-    char track[FACET_COURSE_NAME_MAX], size[FACET_COURSE_NAME_MAX], name[NAME_SIZE];
-    double gates, share;
-    TRY(json_member_string(track, sizeof track, at, "track"));
-    TRY(json_member_string(size, sizeof size, at, "size"));
-    TRY(json_member_number(&gates, at, "gates", 1.0, 1e6));
-    TRY(json_member_number(&share, at, "share_all_seeds", 0.0, 1.0));
-    snprintf(name, sizeof name, "%s/%s", track, size);
-    int place = place_of(split, name);
-    bool held_out, left_out = place >= o->numbers[n];
-    TRY(json_member_bool(&held_out, at, "held_out"));
-    if (place < 0 || held_out != left_out) return json_wrong(at, "a pair of this split");
-    const bool belongs[GROUPS] = {!held_out, held_out, held_out && !json_has(at, "same_as"),
-                                  place >= most_pairs(o)};
-    for (int g = 0; g < GROUPS; g++)
-        if (belongs[g])
-            evidence_count(&counts[g], place, number, share * gates * plans, gates * plans);
-    return status_ok();
-}
-
-static FacetStatus read_cell(EvidenceCounts counts[GROUPS], const char *path, const char *key,
-                             const Split *split, const PairsCommand *o, int n, int number)
-{
-    Json *document;
-    JsonRef methods_at, method, tasks, at = {0};
-    double plans = 0.0;
-    TRY(json_read(&document, path));
-    JsonRef root = json_root(document, path);
-    FacetStatus status = json_member(&methods_at, &root, "methods");
-    if (status.ok) status = json_member(&method, &methods_at, key);
-    if (status.ok) status = json_member(&tasks, &method, "tasks");
-    if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1e6);
-    while (status.ok && json_next(&at, &tasks))
-        status = count_task(counts, &at, split, o, n, number, plans);
-    json_free(document);
-    return status;
-}
+static const char *const group_keys[PAIRS_GROUPS] = {"training", "held_out", "held_out_new",
+                                                     "last"};
 
 // A row of the summary: a loss and a number of pairs, over the splits whose cells are there.
-static FacetStatus add_row(Json *list, Table *table, const Split *splits, const PairsCommand *o,
-                           int method, int n)
+static FacetStatus add_row(Json *list, Table *table, const PairsSplit *splits,
+                           const PairsCommand *o, int method, int n)
 {
-    EvidenceCounts counts[GROUPS] = {{0}};
-    EvidenceRate rates[GROUPS];
+    EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
+    EvidenceRate rates[PAIRS_GROUPS];
     FacetStatus status = status_ok();
-    for (int g = 0; g < GROUPS && status.ok; g++)
-        status = evidence_counts_create(&counts[g], TASKS_MAX, SPLITS_MAX);
+    for (int g = 0; g < PAIRS_GROUPS && status.ok; g++)
+        status = evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, SPLITS_MAX);
     for (int s = 0; s < o->splits && status.ok; s++) {
         char path[STEP_WORD_SIZE];
         cell_file(path, cells_folder(o), o, method, n, s, "json");
-        if (file_exists(path)) status = read_cell(counts, path, keys[method], &splits[s], o, n, s);
+        PairsPlace place = {&splits[s], s, o->numbers[n], most_pairs(o)};
+        if (file_exists(path)) status = pairs_cell_read(counts, path, keys[method], &place);
     }
-    for (int g = 0; g < GROUPS && status.ok; g++) rates[g] = evidence_rate(&counts[g]);
-    for (int g = 0; g < GROUPS; g++) evidence_counts_free(&counts[g]);
-    if (!status.ok || rates[TRAINING].seeds == 0) return status;
+    for (int g = 0; g < PAIRS_GROUPS && status.ok; g++) rates[g] = evidence_rate(&counts[g]);
+    for (int g = 0; g < PAIRS_GROUPS; g++) evidence_counts_free(&counts[g]);
+    if (!status.ok || rates[PAIRS_TRAINING].seeds == 0) return status;
     Json *row = json_object();
     json_set_string(row, "method", methods[method]);
-    json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[TRAINING].seeds});
-    for (int g = 0; g < GROUPS; g++) json_set(row, group_keys[g], json_from_evidence(rates[g]));
+    json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[PAIRS_TRAINING].seeds});
+    for (int g = 0; g < PAIRS_GROUPS; g++)
+        json_set(row, group_keys[g], json_from_evidence(rates[g]));
     json_push(list, row);
     table_cell(table, "%s", methods[method]);
     table_cell(table, "%d", o->numbers[n]);
-    table_cell(table, "%d", rates[TRAINING].seeds);
-    for (int g = 0; g < GROUPS; g++) table_cell(table, "%.1f", 100.0 * rates[g].mean);
-    table_cell(table, "%.0f–%.0f %%", 100.0 * rates[HELD_OUT].bootstrap.low,
-               100.0 * rates[HELD_OUT].bootstrap.high);
+    table_cell(table, "%d", rates[PAIRS_TRAINING].seeds);
+    for (int g = 0; g < PAIRS_GROUPS; g++) table_cell(table, "%.1f", 100.0 * rates[g].mean);
+    table_cell(table, "%.0f–%.0f %%", 100.0 * rates[PAIRS_HELD_OUT].bootstrap.low,
+               100.0 * rates[PAIRS_HELD_OUT].bootstrap.high);
     return status;
 }
 
-static FacetStatus show_summary(const Split *splits, const PairsCommand *o)
+static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)
 {
     char path[STEP_WORD_SIZE];
     Json *document = json_object(), *list = json_array(), *orders = json_array();
@@ -262,7 +209,7 @@ static FacetStatus show_summary(const Split *splits, const PairsCommand *o)
 
 // ---- The command --------------------------------------------------------------------------------
 
-static FacetStatus find_splits(Split *splits, const PairsCommand *o)
+static FacetStatus find_splits(PairsSplit *splits, const PairsCommand *o)
 {
     FacetRace *race = NULL;
     const StudyOptions study = {.preset = "race"};
@@ -284,10 +231,11 @@ static FacetStatus choose_numbers(PairsCommand *o)
         char *end = NULL;
         long number = o->pairs.count ? strtol(o->pairs.items[i], &end, 10) : usual[i];
         int before = i ? o->numbers[i - 1] : 0;
-        if ((end && (*end || end == o->pairs.items[i])) || number <= before || number > TASKS_MAX)
+        if ((end && (*end || end == o->pairs.items[i])) || number <= before ||
+            number > PAIRS_TASKS_MAX)
             return status_fail(FACET_BAD_ARGUMENT,
                                "--pairs: expected a whole number from %d to %d, found '%.40s'",
-                               before + 1, TASKS_MAX, o->pairs.items[i]);
+                               before + 1, PAIRS_TASKS_MAX, o->pairs.items[i]);
         o->numbers[i] = (int)number;
     }
     return status_ok();
@@ -318,7 +266,7 @@ static FacetStatus choose_methods(PairsCommand *o)
     return status_ok();
 }
 
-static int run(const PairsCommand *o, Split *splits)
+static int run(const PairsCommand *o, PairsSplit *splits)
 {
     FileLock lock;
     FacetStatus status = find_splits(splits, o);
@@ -374,7 +322,7 @@ int study_pairs(int argc, char **argv)
     FacetStatus status = choose_methods(&o);
     if (status.ok) status = choose_numbers(&o);
     if (!status.ok) return command_misused(usage.command, status);
-    Split *splits = calloc(SPLITS_MAX, sizeof *splits);
+    PairsSplit *splits = calloc(SPLITS_MAX, sizeof *splits);
     if (!splits)
         return command_failed(usage.command, status_fail(FACET_NO_MEMORY, "out of memory"));
     int code = run(&o, splits);

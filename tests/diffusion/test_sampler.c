@@ -251,6 +251,36 @@ static void not_finite_is_refused(void **state)
     teardown(&f);
 }
 
+// When plans behind the first are given up, the others keep their tasks and contexts.
+static void fewer_plans_keep_their_conditions(void **state)
+{
+    (void)state;
+    Fixture f, alone;
+    static SamplerPlan plan;
+    float x[PLANS * SIZE], found[PLANS * SIZE], expected[SIZE], context[PLANS * CONTEXT];
+    const int z[PLANS * 2] = {0, 1, 2, 0, 1, 1};
+    setup_with(&f, 2, 2, CONTEXT);
+    setup_with(&alone, 2, 1, CONTEXT);
+    noise(x);
+    fill_context(context);
+    assert_ok(sampler_plan(&plan, &f.schedule, (SamplerConfig){.steps = STEPS}));
+    for (int left = 1; left < PLANS; left++) {
+        sampler_begin(f.sampler, &plan, COMPOSE_FACTORS, z, context, PLANS);
+        sampler_step(found, f.sampler, x, 0, NULL, PLANS, f.pool);
+        for (int i = 1; i < STEPS; i++) {
+            sampler_step(found, f.sampler, x, i, NULL, left, f.pool);
+            for (int n = 0; n < left; n++) {
+                sampler_predict(expected, alone.sampler, x + n * SIZE, plan.step[i].t,
+                                COMPOSE_FACTORS, NULL, z + 2 * n, context + n * CONTEXT, 1,
+                                alone.pool);
+                assert_memory_equal(found + n * SIZE, expected, sizeof expected);
+            }
+        }
+    }
+    teardown(&alone);
+    teardown(&f);
+}
+
 static void noise_is_keyed(void **state)
 {
     (void)state;
@@ -267,11 +297,16 @@ static void noise_is_keyed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_compose),        cmocka_unit_test(composed_equals_branches),
-        cmocka_unit_test(one_factor_is_joint),   cmocka_unit_test(same_bits_on_any_thread_count),
-        cmocka_unit_test(clip_and_path),         cmocka_unit_test(plans_are_independent),
-        cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(noise_is_keyed),
+        cmocka_unit_test(scores_compose),
+        cmocka_unit_test(composed_equals_branches),
+        cmocka_unit_test(one_factor_is_joint),
+        cmocka_unit_test(same_bits_on_any_thread_count),
+        cmocka_unit_test(clip_and_path),
+        cmocka_unit_test(plans_are_independent),
+        cmocka_unit_test(not_finite_is_refused),
+        cmocka_unit_test(noise_is_keyed),
         cmocka_unit_test(lanes_share_weights),
+        cmocka_unit_test(fewer_plans_keep_their_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

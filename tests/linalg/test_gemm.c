@@ -1,10 +1,14 @@
 // BLAS behind linalg/gemm.h against the plain loops: every transposition, strides larger than the
-// rows, accumulation, and old content that must not leak when beta is zero.
+// rows, accumulation, and old content that must not leak when beta is zero. And BLAS in little
+// memory, where it must not be asked for a product.
 #include "base/rng.h"
 #include "linalg/gemm.h"
 #include "testing.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX = 64 * 64 };
 
@@ -58,9 +62,55 @@ static void leaves_gaps(void **state)
     assert_true(fc[5] == before);
 }
 
+// ---- Little memory ------------------------------------------------------------------------------
+
+static size_t pages_in_use(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%zu", &pages) != 1) _exit(5);
+    fclose(file);
+    return pages;
+}
+
+// What a process that may take so many MB more says: 0 after a product, 2 for a refusal.
+static int outcome_within(size_t megabytes)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        rlim_t bytes = pages_in_use() * (rlim_t)sysconf(_SC_PAGESIZE) + (megabytes << 20);
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) != 0) _exit(4);
+        FacetStatus prepared = gemm_prepare();
+        if (!prepared.ok) _exit(strstr(prepared.text, "the limit (ulimit -v)") ? 2 : 3);
+        linalg_gemm_f64(dc, 64, GEMM_PLAIN, da, 64, GEMM_PLAIN, db, 64, 64, 64, 64, 0.0);
+        _exit(gemm_prepare().ok ? 0 : 3); // again: it has what it needs
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Before any other product: a child has the buffers of this process.
+static void little_memory_is_told(void **state)
+{
+    (void)state;
+#ifdef TEST_SANITIZED
+    skip(); // they reserve more than any limit
+#endif
+    assert_ok(gemm_prepare()); // without a limit there is nothing to do
+    for (size_t megabytes = 8; megabytes < 256; megabytes *= 2)
+        assert_int_equal(outcome_within(megabytes), 2);
+    assert_int_equal(outcome_within(272), 0);
+    assert_int_equal(outcome_within(1024), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_memory_is_told),
         cmocka_unit_test(matches_reference),
         cmocka_unit_test(leaves_gaps),
     };

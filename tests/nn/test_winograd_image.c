@@ -116,6 +116,43 @@ static void gradients_are_the_direct_ones(void **state)
         for (int width = 1; width <= LONGEST; width++) check_gradients(height, width);
 }
 
+// Images with room between them, and the numbers there.
+static WinogradImages apart(double *to, WinogradImages s, const double *dense)
+{
+    enum { GAP = 2 * (LONGEST + 2) * OUT };
+    s.step += GAP;
+    assert_true(IMAGES * s.step + GAP <= MAX);
+    for (size_t i = 0; i < MAX; i++) to[i] = (double)NAN;
+    fill_images(to, s, dense);
+    return s;
+}
+
+static void assert_finite(size_t count)
+{
+    for (size_t i = 0; i < count; i++) assert_true(isfinite(found[i]));
+}
+
+// A tile that reaches past the border takes nothing from there: what is not a number would show.
+static void what_lies_outside_is_not_read(void **state)
+{
+    (void)state;
+    for (int height = 1; height <= LONGEST; height++)
+        for (int width = 1; width <= LONGEST; width++) {
+            WinogradImages dxs = images(height, width, IN, 0);
+            WinogradImages result = images(height, width, OUT, 0);
+            WinogradImages xs = apart(bordered, images(height, width, IN, 1), x);
+            WinogradImages ys = apart(bordered_dy, images(height, width, OUT, 1), dy);
+            winograd_image_pack(packed, w, IN, OUT);
+            winograd_image_conv(found, result, scratch, bordered, xs, packed, false, NULL);
+            assert_finite(IMAGES * result.step);
+            winograd_image_pack_backward(packed, w, IN, OUT);
+            winograd_image_conv(found, dxs, scratch, bordered_dy, ys, packed, false, NULL);
+            assert_finite(IMAGES * dxs.step);
+            winograd_image_backward_weight(found, scratch, bordered, xs, bordered_dy, ys, false);
+            assert_finite(9 * IN * OUT);
+        }
+}
+
 // Images alone or in company, on one thread or several: the same bits.
 static void sharing_out_changes_no_bit(void **state)
 {
@@ -141,6 +178,7 @@ int main(void)
         cmocka_unit_test_setup(a_convolution_is_the_direct_one, reset),
         cmocka_unit_test_setup(the_border_is_left_alone, reset),
         cmocka_unit_test_setup(gradients_are_the_direct_ones, reset),
+        cmocka_unit_test_setup(what_lies_outside_is_not_read, reset),
         cmocka_unit_test_setup(sharing_out_changes_no_bit, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

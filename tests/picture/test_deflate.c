@@ -51,6 +51,30 @@ static void what_is_packed_comes_back(void **state)
     free(back);
 }
 
+static void pieces_are_one_stream(void **state)
+{
+    (void)state;
+    uint8_t *bytes = malloc(SIZE), *packed = malloc(deflate_room(SIZE)), *back = malloc(SIZE);
+    Inflater *inflater = inflater_create();
+    Deflater *deflater = deflater_create(DEFLATE_SMALL);
+    assert_true(bytes && packed && back && inflater && deflater);
+    fill(bytes, 1);
+    for (size_t piece = SIZE / 7; piece <= SIZE; piece *= 2) {
+        size_t at = 0;
+        deflater_begin(packed, deflater, SIZE);
+        for (; SIZE - at > piece; at += piece) deflater_add(deflater, bytes + at, piece, false);
+        size_t size = deflater_add(deflater, bytes + at, SIZE - at, true);
+        memset(back, 0, SIZE);
+        assert_int_equal(inflater_unpack(back, SIZE, inflater, packed, size), INFLATE_DONE);
+        assert_memory_equal(back, bytes, SIZE);
+    }
+    inflater_destroy(inflater);
+    deflater_destroy(deflater);
+    free(bytes);
+    free(packed);
+    free(back);
+}
+
 static void wrong_streams_are_told_apart(void **state)
 {
     (void)state;
@@ -105,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_packed_comes_back),
+        cmocka_unit_test(pieces_are_one_stream),
         cmocka_unit_test(wrong_streams_are_told_apart),
         cmocka_unit_test(the_checksum_is_that_of_png),
     };

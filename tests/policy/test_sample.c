@@ -435,6 +435,41 @@ static void what_a_policy_cannot_do_is_refused(void **state)
     facet_policy_destroy(knet);
 }
 
+typedef struct Host {
+    int asked, stops_at; // the number of the question that is answered with stop
+} Host;
+
+static bool answer(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    Host *host = context;
+    return ++host->asked < host->stops_at;
+}
+
+// A stop before a group of plans keeps all of the group from being sampled.
+static void a_stop_is_heard_before_the_next_plans(void **state)
+{
+    (void)state;
+    enum { PLANS = 40 };
+    const char *names[PLANS];
+    for (int i = 0; i < PLANS; i++) names[i] = i % 2 ? "a/s" : "b/m";
+    for (int method = FACET_POLICY_FACTORED; method <= FACET_POLICY_KNET; method++) {
+        FacetPolicy *policy = tiny_policy((FacetPolicyMethod)method);
+        for (int stops_at = 1; stops_at <= 2; stops_at++) { // as it begins, and at the first group
+            static double out[PLANS * TINY_SIZE];
+            Host host = {.stops_at = stops_at};
+            const FacetProgress progress = {.report = answer, .context = &host};
+            const FacetPolicySampling how = {.seed = 3, .progress = &progress};
+            for (int i = 0; i < PLANS * TINY_SIZE; i++) out[i] = 7.0;
+            FacetStatus status = sample(out, policy, names, PLANS, how, 1);
+            assert_int_equal(status.code, FACET_INTERRUPTED);
+            assert_int_equal(host.asked, stops_at); // and is not asked again
+            for (int i = 0; i < PLANS * TINY_SIZE; i++) assert_true(out[i] == 7.0);
+        }
+        facet_policy_destroy(policy);
+    }
+}
+
 // The way begins with noise, ends with the plan, and changes nothing in it.
 static void the_way_from_noise_ends_with_the_plan(void **state)
 {
@@ -492,6 +527,7 @@ int main(void)
         cmocka_unit_test(results_are_in_the_datas_units),
         cmocka_unit_test(settings_out_of_range_are_refused),
         cmocka_unit_test(temperature_scales_the_noise),
+        cmocka_unit_test(a_stop_is_heard_before_the_next_plans),
         cmocka_unit_test(the_way_from_noise_ends_with_the_plan),
         cmocka_unit_test(noise_levels_fall_to_nothing),
         cmocka_unit_test(what_a_policy_cannot_do_is_refused),

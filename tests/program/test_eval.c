@@ -293,6 +293,27 @@ static void stop_step_study(void)
     assert_non_null(strstr(text, "the same command goes on from test_stop.json.state\n"));
 }
 
+// Puts a curve of another method in the place of the first one.
+static void refuse_another_curve(void)
+{
+    char *text;
+    size_t size;
+    assert_ok(file_read(&text, &size, "test_stop.json.state"));
+    char *method = strstr(text, "\"ours\"");
+    if (!method) method = strstr(text, "\"factored\"");
+    assert_non_null(method);
+    char kept = method[1];
+    method[1] = 'x';
+    assert_ok(file_write("test_stop.json.state", text, size));
+    Run result = run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+                     "--step-study --seeds 1 --json test_stop.json " SAMPLE);
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, "curves[0]: expected a curve of the study"));
+    method[1] = kept;
+    assert_ok(file_write("test_stop.json.state", text, size));
+    free(text);
+}
+
 static void a_step_study_goes_on_where_it_stopped(void **state)
 {
     (void)state;
@@ -304,6 +325,7 @@ static void a_step_study_goes_on_where_it_stopped(void **state)
         1,
         "facet eval: test_stop.json.state: expected results of this study, with seeds 2, found "
         "seeds 1; remove it to begin anew\n");
+    refuse_another_curve();
     must_run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
              "--step-study --seeds 1 --json test_stop.json " SAMPLE);
     char *straight, *resumed;

@@ -230,6 +230,38 @@ static void write_settings(const char *venues)
     write_text("settings.json", text);
 }
 
+// A cell of so many tasks, all with the most trials that one may have.
+static void write_large_cell(const char *name, int tasks)
+{
+    FILE *file = fopen(scratch_path(&scratch, name), "w");
+    assert_non_null(file);
+    for (int i = 0; i < tasks; i++)
+        fprintf(file,
+                "%s{\"task\": \"t%d\", \"held_out\": true, \"trials\": 1000000, \"success\": "
+                "1000000, \"crash\": 0, \"timeout\": 0}",
+                i ? "," : "{\"tasks\": [", i);
+    fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+// What the cells of other seeds, or all of them together, cannot be is refused.
+static void refuse_wrong_cells(void)
+{
+    static const char other[] = "{\"tasks\": [{\"task\": \"pool/red/1/+1\", \"held_out\": true, "
+                                "\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
+                                "{\"task\": \"pool/red/1/-1\", \"held_out\": true, "
+                                "\"trials\": 4, \"success\": 1, \"crash\": 2, \"timeout\": 1}]}";
+    write_text("zero-shot-baseline-2.json", other);
+    refused("gate study --out @", 1,
+            "zero-shot-baseline-2.json: tasks[0]: expected the task of the other seeds");
+    write_large_cell("zero-shot-baseline-1.json", 600);
+    write_large_cell("zero-shot-baseline-2.json", 600);
+    refused("gate study --out @", 1,
+            "zero-shot-baseline-2.json: tasks[400]: expected fewer trials in all");
+    write_text("zero-shot-baseline-1.json", cell);
+    write_text("zero-shot-baseline-2.json", cell);
+}
+
 // A study whose cells are all there shows its tables and makes nothing, neither policies nor
 // frames; without one of them it makes what that one needs.
 static void a_study_goes_on_where_it_stopped(void **state)
@@ -284,6 +316,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_ok(json_element(&row, &table, 1));
     check_seeds(&row, 1);
     json_free(document);
+    refuse_wrong_cells();
     // A checkpoint beside a policy says that it is not finished; this one has no frames. The rows
     // that are not asked for are left as they are.
     write_text("within.h5", "");

@@ -1,4 +1,5 @@
 // facet study on a small course and tiny networks: every cell, going on, and wrong words.
+#include "base/file.h"
 #include "base/json.h"
 #include "program/program.h"
 #include "scratch.h"
@@ -37,6 +38,48 @@ static double trials_of(const char *method, int pairs, const char *group)
     return trials;
 }
 
+#define CELL "{\"methods\": {\"factored_composed\": {\"seeds\": 1, \"tasks\": "
+
+// With this text as a cell, the study says what is wrong with it.
+static void refuse_cell(const char *text, const char *words)
+{
+    char *kept;
+    size_t size;
+    assert_ok(file_read(&kept, &size, "p/paper-3-1.json"));
+    assert_ok(file_write("p/paper-3-1.json", text, strlen(text)));
+    Run result = run(PAIRS " --method paper");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, words));
+    assert_ok(file_write("p/paper-3-1.json", kept, size));
+    free(kept);
+}
+
+// A cell that has its first task again in place of the others.
+static void refuse_a_task_again(void)
+{
+    Json *document;
+    JsonRef methods, method, tasks, first;
+    char text[8192];
+    int count;
+    assert_ok(json_read(&document, "p/paper-3-1.json"));
+    JsonRef root = json_root(document, "cell");
+    assert_ok(json_member(&methods, &root, "methods"));
+    assert_ok(json_member(&method, &methods, "factored_composed"));
+    assert_ok(json_member(&tasks, &method, "tasks"));
+    assert_ok(json_length(&count, &tasks));
+    assert_ok(json_element(&first, &tasks, 0));
+    char *task = json_line(first.node);
+    assert_non_null(task);
+    size_t used = (size_t)snprintf(text, sizeof text, CELL "[");
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", task);
+    assert_true(used + 8 < sizeof text);
+    strcat(text, "]}}}");
+    refuse_cell(text, "tasks[1]: expected a pair of this split");
+    free(task);
+    json_free(document);
+}
+
 static void pairs_are_left_out_one_after_the_other(void **state)
 {
     (void)state;
@@ -66,6 +109,10 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run second = run(PAIRS " --splits 2 --method paper");
     assert_int_equal(second.code, 0);
     assert_int_equal(count_steps(second.out), 4);
+    // A cell has every pair of its split, and has it once.
+    refuse_cell(CELL "3}}}", "methods.factored_composed.tasks: expected an array or an object");
+    refuse_cell(CELL "[]}}}", "methods.factored_composed.tasks: expected the pairs of this split");
+    refuse_a_task_again();
 }
 
 #define OPERATORS " --steps 2 --plans 1 --search-plans 1 --json o.json" COURSE

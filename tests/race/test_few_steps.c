@@ -113,6 +113,31 @@ static void a_curve_comes_back_from_its_file(void **state)
     few_steps_free(&back);
 }
 
+// A list has no curve twice, and no more than there is room for.
+static void a_list_has_every_curve_once(void **state)
+{
+    (void)state;
+    FewStepsCurve back[2];
+    Json *list = json_array();
+    int count;
+    json_push(list, few_steps_to_json(&curve));
+    JsonRef root = json_root(list, "list");
+    assert_ok(few_steps_list_from_json(back, &count, &root, 2, SEEDS));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(
+        few_steps_find(back, count, curve.method, FACET_POLICY_DPMPP, FACET_POLICY_COMPOSED), back);
+    assert_null(few_steps_find(back, count, curve.method, FACET_POLICY_DDIM, curve.mode));
+    few_steps_free(&back[0]);
+    json_push(list, few_steps_to_json(&curve));
+    assert_refused(few_steps_list_from_json(back, &count, &root, 2, SEEDS),
+                   "list: [1]: expected a curve that is not there yet");
+    while (count > 0) few_steps_free(&back[--count]);
+    assert_refused(few_steps_list_from_json(back, &count, &root, 1, SEEDS),
+                   "list: the document: expected the curves of the study");
+    assert_int_equal(count, 0);
+    json_free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_cell_is_what_an_evaluation_gives),
         cmocka_unit_test(plans_are_measured_from_those_with_the_most_steps),
         cmocka_unit_test(a_curve_comes_back_from_its_file),
+        cmocka_unit_test(a_list_has_every_curve_once),
     };
     return cmocka_run_group_tests(tests, fly_curve, forget_curve);
 }

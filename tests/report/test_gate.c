@@ -400,7 +400,7 @@ static void hostile_names_stay_texts(void **state)
         "\"duration\":1,\"path\":[[0,0,1],[1,1,1]]}]}");
     char folder[256], command[640];
     snprintf(folder, sizeof folder, "%s", scratch_path(&scratch, "figures"));
-    assert_ok(report_write_figures(folder, document));
+    assert_ok(report_write_figures(folder, document, NULL));
     snprintf(command, sizeof command,
              "/usr/bin/python3 %s/check_svg.py %s/gate-number-1.svg >/dev/null", TEST_DATA, folder);
     int status = system(command);

@@ -69,8 +69,8 @@ static void hostile_texts_stay_texts(void **state)
     Json *document = report_document(report);
     snprintf(figures, sizeof figures, "%s/figures", out.folder);
     snprintf(page_path, sizeof page_path, "%s/page.html", out.folder);
-    assert_ok(report_write_page(page_path, document));
-    assert_ok(report_write_figures(figures, document));
+    assert_ok(report_write_page(page_path, document, NULL));
+    assert_ok(report_write_figures(figures, document, NULL));
 
     char *page, *data;
     size_t size;
@@ -99,7 +99,7 @@ static void hostile_texts_stay_texts(void **state)
 
     // The page around the data is the one with no data at all.
     Json *nothing = json_object();
-    assert_ok(report_write_page(page_path, nothing));
+    assert_ok(report_write_page(page_path, nothing, NULL));
     char *plain;
     assert_ok(file_read(&plain, &size, page_path));
     assert_int_equal(count_of(plain, "</script"), count_of(page, "</script"));
@@ -118,6 +118,39 @@ static void hostile_texts_stay_texts(void **state)
     scratch_end(&scratch);
 }
 
+// A host that says stop when it is asked for the n-th time; 0 for never.
+typedef struct Host {
+    int asked, stops_at;
+    int plans, flights; // asked for in these stages
+} Host;
+
+static bool answer(void *context, const FacetProgressEvent *event)
+{
+    Host *host = context;
+    host->plans += strcmp(event->stage, "plans") == 0;
+    host->flights += strcmp(event->stage, "flights") == 0;
+    return ++host->asked != host->stops_at;
+}
+
+typedef FacetStatus Write(const char *path, const Json *document, const FacetProgress *progress);
+
+// The work asks often, and a stop at any time leaves no file.
+static void assert_stops(Write *write, const char *path, const Json *document, int least)
+{
+    Host host = {0};
+    const FacetProgress progress = {.report = answer, .context = &host};
+    assert_ok(write(path, document, &progress));
+    assert_int_equal(remove(path), 0);
+    int asked = host.asked;
+    assert_true(asked >= least);
+    for (int i = 0; i < 5; i++) {
+        host = (Host){.stops_at = 1 + i * (asked - 1) / 4};
+        assert_int_equal(write(path, document, &progress).code, FACET_INTERRUPTED);
+        assert_int_equal(host.asked, host.stops_at);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+}
+
 // All 20 tasks and all methods: under 5 MB, every figure drawn once and well formed.
 static void the_whole_study_fits(void **state)
 {
@@ -130,12 +163,29 @@ static void the_whole_study_fits(void **state)
     char figures[64], path[160];
     snprintf(figures, sizeof figures, "%s/figures", out.folder);
     snprintf(path, sizeof path, "%s/page.html", out.folder);
-    assert_ok(report_write_page(path, document));
-    assert_ok(report_write_figures(figures, document));
+    assert_ok(report_write_page(path, document, NULL));
+    assert_ok(report_write_figures(figures, document, NULL));
     assert_ok(report_write_animation(figures, report));
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_in_range(info.st_size, 1000000, 2500000);
+    snprintf(path, sizeof path, "%s/stopped", out.folder);
+    assert_stops(report_write_page, path, document, 20);
+    assert_stops(report_write_data, path, document, 10);
+    Host host = {.stops_at = 3};
+    const FacetProgress progress = {.report = answer, .context = &host};
+    assert_int_equal(report_write_figures(figures, document, &progress).code, FACET_INTERRUPTED);
+    host = (Host){.stops_at = 2};
+    report->progress = &progress;
+    assert_int_equal(report_add_live(report, TEST_SOURCE "/models/live.safetensors").code,
+                     FACET_INTERRUPTED);
+    assert_int_equal(host.asked, 2);
+    assert_int_equal(host.plans, 2);
+    assert_int_equal(report->live.count, 0);
+    host = (Host){0};
+    assert_ok(report_add_live(report, TEST_SOURCE "/models/live.safetensors"));
+    assert_true(host.plans > 20);
+    assert_true(host.flights > 20);
     Json *again = read_again(document);
     JsonRef root = json_root(again, "document");
     assert_int_equal(length_of(&root, "flights"), 20 * 8);
@@ -164,7 +214,7 @@ static void a_page_that_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
     Json *nothing = json_object();
-    FacetStatus status = report_write_page("no-such-folder/page.html", nothing);
+    FacetStatus status = report_write_page("no-such-folder/page.html", nothing, NULL);
     assert_string_equal(status.text,
                         "no-such-folder/page.html: cannot create: No such file or directory");
     json_free(nothing);

@@ -336,6 +336,64 @@ static void a_log_that_was_cut_is_told(void **state)
     assert_int_equal(summary.log_missing, 0);
 }
 
+// A row that comes again, or before its time, is where a log ends.
+static void rows_of_a_log_rise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rows;
+        long missing, length; // bytes of the rows that stay
+    } cases[] = {
+        {"0,1,x\n0,2,x\n1,1,x\n1,2,x\n", 0, 24},
+        {"0,1,x\n0,2,x\n1,1,x\n1,3,x\n", 1, 18},
+        {"0,1,x\n0,1,x\n1,1,x\n", 3, 6},
+        {"0,1,x\n1,1,x\n0,2,x\n", 2, 12},
+        {"0,2,x\n1,2,x\n", 2, 12},
+        {"0,1,x\n 0,2,x\n", 3, 6},
+        {"0,1,x\n0,2", 3, 6},
+        {"0,1\n0,2\n", 4, 0},
+    };
+    const FacetTrainOptions options = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Training training = {.options = &options, .csv = "rows.csv"};
+        size_t header, size;
+        assert_ok(log_open(&training, 0, 0, 0)); // a new one: the header alone
+        assert_ok(log_close(&training));
+        free(read_bytes(&header, "rows.csv"));
+        FILE *file = fopen("rows.csv", "a");
+        assert_non_null(file);
+        fputs(cases[i].rows, file);
+        assert_int_equal(fclose(file), 0);
+        assert_ok(log_open(&training, 1, 2, 4));
+        assert_ok(log_close(&training));
+        free(read_bytes(&size, "rows.csv"));
+        assert_int_equal(training.log_missing, cases[i].missing);
+        assert_int_equal(size, header + (size_t)cases[i].length);
+    }
+}
+
+// The time to read a log grows with its length alone.
+static void a_long_log_is_read_in_time(void **state)
+{
+    (void)state;
+    enum { ROWS = 200000 };
+    const FacetTrainOptions options = {0};
+    Training training = {.options = &options, .csv = "long.csv"};
+    assert_ok(log_open(&training, 0, 0, 0));
+    const TrainReport report = {.loss = 1.0};
+    for (int i = 1; i <= ROWS; i++) {
+        TrainReport row = report;
+        row.update = i;
+        assert_ok(log_row(&training, &row, 0, NULL));
+    }
+    assert_ok(log_close(&training));
+    clock_t start = clock();
+    assert_ok(log_open(&training, 0, ROWS, ROWS));
+    assert_less((double)(clock() - start) / CLOCKS_PER_SEC, 2.0);
+    assert_ok(log_close(&training));
+    assert_int_equal(training.log_missing, 0);
+}
+
 static void a_run_that_ends_early_resumes_bit_for_bit(void **state)
 {
     (void)state;
@@ -574,6 +632,8 @@ int main(void)
         cmocka_unit_test_teardown(the_log_has_every_update, scratch_clean),
         cmocka_unit_test_teardown(a_run_that_ends_early_resumes_bit_for_bit, scratch_clean),
         cmocka_unit_test_teardown(a_log_that_was_cut_is_told, scratch_clean),
+        cmocka_unit_test_teardown(rows_of_a_log_rise, scratch_clean),
+        cmocka_unit_test_teardown(a_long_log_is_read_in_time, scratch_clean),
         cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, scratch_clean),
         cmocka_unit_test_teardown(another_training_does_not_resume, scratch_clean),
         cmocka_unit_test_teardown(a_diverging_loss_stops, scratch_clean),

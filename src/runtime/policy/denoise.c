@@ -145,6 +145,7 @@ static FacetStatus denoise(const RunnerCall *c, Sampler *sampler, int at, int co
     int finite = count;
     sampler_begin(sampler, &r->plan, way, r->z + at * net->factors, context, count);
     for (int i = 0; i < r->plan.config.steps && finite > 0; i++) {
+        TRY(progress_add(c->progress, 0, NULL));
         record_path(c, i, at, finite);
         sampler_step(r->p + from, sampler, r->x + from, i, c->weights, finite, pool);
         finite = advance(&status, r, i, at, finite);
@@ -166,7 +167,6 @@ static FacetStatus lane_task(void *context, int group, int worker)
     const RunnerCall *c = lanes->call;
     int at = (int)((int64_t)lanes->plans * group / lanes->groups);
     int end = (int)((int64_t)lanes->plans * (group + 1) / lanes->groups);
-    TRY(progress_add(c->progress, 0, NULL));
     return denoise(c, c->runner->lanes[worker], at, end - at, NULL);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/progress.h"
 #include "certify/score_jacobian.h"
+#include "linalg/gemm.h"
 #include "linalg/spectrum.h"
 #include "policy/parts.h"
 #include "policy/sight.h"
@@ -76,6 +77,7 @@ FacetStatus path_tracer_create(PathTracer **tracer, const FacetPolicy *policy, i
 {
     assert(policy->networks == 1);
     *tracer = NULL;
+    TRY(gemm_prepare());
     PathTracer *r = calloc(1, sizeof *r);
     if (!r) return status_fail(FACET_NO_MEMORY, "out of memory for a path");
     r->policy = policy;

@@ -8,6 +8,8 @@
 
 #include "math/gemm_packed.h"
 
+#include <facet/status.h>
+
 #ifdef FACET_REAL_DOUBLE
 #define real_gemm linalg_gemm_f64
 #else
@@ -16,6 +18,10 @@
 
 // Sets the threads of a product, for a host that uses BLAS for nothing else.
 void gemm_set_threads(int threads);
+
+// Makes sure of the memory that BLAS works in, before the first product: where a limit of the
+// address space (ulimit -v) keeps it away, OpenBLAS would wait for it without an end.
+FacetStatus gemm_prepare(void);
 
 // c [m][n] = beta c + op(a) op(b), where op(a) is [m][k] and op(b) is [k][n]. A leading dimension
 // is the distance between stored rows. With beta = 0 the old content of c is not read.

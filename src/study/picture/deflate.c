@@ -36,29 +36,44 @@ void deflater_destroy(Deflater *deflater)
 }
 
 // zlib reads its input only, though older versions of it do not say so.
-static void give(z_stream *stream, uint8_t *out, size_t room, const uint8_t *bytes, size_t size)
+static void give(z_stream *stream, const uint8_t *bytes, size_t size)
 {
-    assert(size <= UINT_MAX && room <= UINT_MAX && "zlib counts in 32 bits");
+    assert(size <= UINT_MAX && "zlib counts in 32 bits");
     union {
         const uint8_t *promised;
         Bytef *taken;
     } input = {.promised = bytes};
     stream->next_in = input.taken;
     stream->avail_in = (uInt)size;
+}
+
+static void give_room(z_stream *stream, uint8_t *out, size_t room)
+{
+    assert(room <= UINT_MAX && "zlib counts in 32 bits");
     stream->next_out = out;
     stream->avail_out = (uInt)room;
 }
 
-size_t deflater_pack(uint8_t *out, Deflater *deflater, const uint8_t *bytes, size_t size)
+void deflater_begin(uint8_t *out, Deflater *deflater, size_t size)
+{
+    deflateReset(&deflater->stream);
+    give_room(&deflater->stream, out, deflate_room(size));
+}
+
+size_t deflater_add(Deflater *deflater, const uint8_t *bytes, size_t size, bool last)
 {
     z_stream *stream = &deflater->stream;
-    size_t room = deflate_room(size);
-    deflateReset(stream);
-    give(stream, out, room, bytes, size);
-    int result = deflate(stream, Z_FINISH);
-    assert(result == Z_STREAM_END && "the room is enough");
+    give(stream, bytes, size);
+    int result = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
+    assert(result == (last ? Z_STREAM_END : Z_OK) && stream->avail_in == 0 && "the room is enough");
     (void)result;
-    return room - stream->avail_out;
+    return (size_t)stream->total_out;
+}
+
+size_t deflater_pack(uint8_t *out, Deflater *deflater, const uint8_t *bytes, size_t size)
+{
+    deflater_begin(out, deflater, size);
+    return deflater_add(deflater, bytes, size, true);
 }
 
 Inflater *inflater_create(void)
@@ -81,7 +96,8 @@ InflateResult inflater_unpack(uint8_t *out, size_t size, Inflater *inflater, con
 {
     z_stream *stream = &inflater->stream;
     inflateReset(stream);
-    give(stream, out, size, packed, packed_size);
+    give(stream, packed, packed_size);
+    give_room(stream, out, size);
     int result = inflate(stream, Z_FINISH);
     if (result == Z_STREAM_END) return stream->avail_out ? INFLATE_SHORTER : INFLATE_DONE;
     // Without room left, a stream that goes on in order is too long. Its input tells it from one

@@ -25,6 +25,11 @@ void deflater_destroy(Deflater *deflater);
 // Packs `size` bytes into `out`, which has deflate_room(size); the number of bytes it took.
 size_t deflater_pack(uint8_t *out, Deflater *deflater, const uint8_t *bytes, size_t size);
 
+// The same for bytes that come in pieces: `out` has deflate_room of all of them, and with the last
+// piece the number of bytes they took is returned.
+void deflater_begin(uint8_t *out, Deflater *deflater, size_t size);
+size_t deflater_add(Deflater *deflater, const uint8_t *bytes, size_t size, bool last);
+
 typedef struct Inflater Inflater;
 Inflater *inflater_create(void);
 void inflater_destroy(Inflater *inflater);

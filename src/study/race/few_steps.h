@@ -48,4 +48,13 @@ long few_steps_items(int seeds); // of that stage
 Json *few_steps_to_json(const FewStepsCurve *curve);
 FacetStatus few_steps_from_json(FewStepsCurve *curve, const JsonRef *at, int seeds);
 
+// A list of curves, none twice: curves [max], of which `count` are to be freed also when this
+// fails.
+FacetStatus few_steps_list_from_json(FewStepsCurve *curves, int *count, const JsonRef *list,
+                                     int max, int seeds);
+
+// The curve of a way to plan, or NULL.
+const FewStepsCurve *few_steps_find(const FewStepsCurve *curves, int count, const char *method,
+                                    FacetPolicySampler sampler, FacetPolicyMode mode);
+
 #endif

@@ -2,6 +2,7 @@
 #include "race/few_steps.h"
 
 #include <math.h>
+#include <string.h>
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -95,4 +96,33 @@ FacetStatus few_steps_from_json(FewStepsCurve *curve, const JsonRef *at, int see
     if (status.ok) status = read_curve(curve, at);
     if (!status.ok) few_steps_free(curve);
     return status;
+}
+
+const FewStepsCurve *few_steps_find(const FewStepsCurve *curves, int count, const char *method,
+                                    FacetPolicySampler sampler, FacetPolicyMode mode)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(curves[i].method, method) == 0 && curves[i].sampler == sampler &&
+            curves[i].mode == mode)
+            return &curves[i];
+    return NULL;
+}
+
+FacetStatus few_steps_list_from_json(FewStepsCurve *curves, int *count, const JsonRef *list,
+                                     int max, int seeds)
+{
+    JsonRef at;
+    int length;
+    *count = 0;
+    TRY(json_length(&length, list));
+    if (length > max) return json_wrong(list, "the curves of the study");
+    for (int i = 0; i < length; i++) {
+        FewStepsCurve *curve = &curves[i];
+        TRY(json_element(&at, list, i));
+        TRY(few_steps_from_json(curve, &at, seeds));
+        ++*count;
+        if (few_steps_find(curves, i, curve->method, curve->sampler, curve->mode))
+            return json_wrong(&at, "a curve that is not there yet");
+    }
+    return status_ok();
 }

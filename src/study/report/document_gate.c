@@ -145,7 +145,7 @@ FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSe
     FacetStatus status = set_gate(report, gate);
     if (status.ok) {
         Json *document = report_document(report);
-        status = report_write_page(path, document);
+        status = report_write_page(path, document, setup->progress);
         json_free(document);
     }
     report_close(report);

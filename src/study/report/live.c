@@ -31,12 +31,12 @@ static FacetStatus fly_live(ReportLive *live, const Report *report, const FacetP
             tasks[live->count++] = tasks[i];
     const FacetPolicySampling how = {.seed = report->seed};
     FacetPolicyPlanner *plans = NULL;
-    FacetStatus status =
-        planner_create_path(&plans, NULL, policy, report->race, &how, tasks, live->count, NULL);
+    FacetStatus status = planner_create_path(&plans, NULL, policy, report->race, &how, tasks,
+                                             live->count, report->progress);
     if (status.ok) {
         const FacetPlanner planner = facet_planner_from_policy(plans);
         status = facet_race_fly_all(live->results, report->race, &planner, tasks, live->count,
-                                    report->seed, 0.0, NULL);
+                                    report->seed, 0.0, report->progress);
     }
     facet_policy_planner_destroy(plans);
     free(tasks);

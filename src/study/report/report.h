@@ -122,7 +122,7 @@ typedef struct ReportSetup {
     bool no_gate_file; // nor are the flights through single gates
     const char *version, *command;
     uint64_t seed;
-    const FacetProgress *progress; // asked whether to stop while plans are sampled and flown
+    const FacetProgress *progress; // NULL, or asked whether to stop
 } ReportSetup;
 
 // Reads the files. A file that is named and cannot be read, or is not JSON, fails. The race must
@@ -187,9 +187,12 @@ FacetStatus report_write_gate(const char *path, const Json *gate, const ReportSe
 Json *report_document(Report *report);
 
 // Writes the page with a document in it, the document alone, and its figures into a folder.
-FacetStatus report_write_page(const char *path, const Json *document);
-FacetStatus report_write_data(const char *path, const Json *document);
-FacetStatus report_write_figures(const char *folder, const Json *document);
+FacetStatus report_write_page(const char *path, const Json *document,
+                              const FacetProgress *progress);
+FacetStatus report_write_data(const char *path, const Json *document,
+                              const FacetProgress *progress);
+FacetStatus report_write_figures(const char *folder, const Json *document,
+                                 const FacetProgress *progress);
 
 // Writes flight.svg into a folder: a held-out task's plan and flight, moving. Nothing where the
 // main method flies no such task whole.

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "train/training.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -264,19 +265,34 @@ FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long u
 static const char header[] = "network,update,epoch,loss,denoise,composed,grad_norm,rate,"
                              "valid,valid_composed,held_out,held_out_composed\n";
 
-// The length of the rows up to this network and update, and how many there are.
+// The network and the update of a row. Nothing reads on to the end of the text, which is long.
+static bool row_place(long *network, long *update, const char *row)
+{
+    char *end;
+    if (!isdigit((unsigned char)row[0])) return false;
+    *network = strtol(row, &end, 10);
+    if (*end != ',' || !isdigit((unsigned char)end[1])) return false;
+    *update = strtol(end + 1, &end, 10);
+    return *end == ',';
+}
+
+// The length of the rows up to this network and update, and how many there are. They rise.
 static size_t rows_up_to(long *rows, const char *text, int network, long update)
 {
     const char *at = text;
+    long before_network = 0, before_update = 0;
     *rows = 0;
     if (strncmp(at, header, strlen(header)) != 0) return 0;
     for (at += strlen(header);; ++*rows) {
-        int row_network;
-        long row_update;
+        long row_network, row_update;
         const char *end = strchr(at, '\n');
-        bool row = end && sscanf(at, "%9d,%18ld,", &row_network, &row_update) == 2;
-        if (!row || row_network > network || (row_network == network && row_update > update))
+        bool row = end && row_place(&row_network, &row_update, at);
+        if (!row || row_network > network || (row_network == network && row_update > update) ||
+            row_network < before_network ||
+            (row_network == before_network && row_update <= before_update))
             return (size_t)(at - text);
+        before_network = row_network;
+        before_update = row_update;
         at = end + 1;
     }
 }
@@ -291,7 +307,7 @@ FacetStatus log_open(Training *t, int network, long update, long before)
     FacetStatus read = resumed ? file_read(&text, &size, t->csv) : status_ok();
     if (!read.ok && read.code != FACET_NOT_FOUND) return read;
     if (text) size = rows_up_to(&rows, text, network, update);
-    t->log_missing = before - rows;
+    t->log_missing = before > rows ? before - rows : 0;
     FacetStatus status =
         size > 0 ? file_write(t->csv, text, size) : file_write(t->csv, header, strlen(header));
     free(text);

@@ -1,0 +1,39 @@
+// The cells of the study of pairs (study_pairs.c): what the evaluation of one policy counted.
+#ifndef FACET_PROGRAM_PAIRS_CELLS_H
+#define FACET_PROGRAM_PAIRS_CELLS_H
+
+#include "evidence/evidence.h"
+
+#include <facet/course.h>
+
+enum { PAIRS_TASKS_MAX = 256, PAIRS_NAME_SIZE = 2 * FACET_COURSE_NAME_MAX + 2 };
+
+// The pairs of one split, in the order in which they join training.
+typedef struct PairsSplit {
+    int count;
+    char names[PAIRS_TASKS_MAX][PAIRS_NAME_SIZE];
+} PairsSplit;
+
+// What is counted: pairs trained on, those left out, those of them that are not new in name alone,
+// and those that no number of pairs of the split was trained on.
+typedef enum PairsGroup {
+    PAIRS_TRAINING,
+    PAIRS_HELD_OUT,
+    PAIRS_HELD_OUT_NEW,
+    PAIRS_LAST,
+    PAIRS_GROUPS
+} PairsGroup;
+
+// Where a cell belongs: trained on the first `trained` pairs of split `number`, of which the study
+// trains on `most` at most.
+typedef struct PairsPlace {
+    const PairsSplit *split;
+    int number, trained, most;
+} PairsPlace;
+
+// Counts the cell of a file, which has every pair of its split once: counts [groups], of
+// PAIRS_TASKS_MAX tasks and more splits than `number`. `key` names the method's results.
+FacetStatus pairs_cell_read(EvidenceCounts *counts, const char *path, const char *key,
+                            const PairsPlace *place);
+
+#endif
