@@ -21,11 +21,11 @@ typedef struct FacetTrainOptions {
     FacetPolicyMethod method;
     const char *recipe; // "default" or "paper"
     const char *const *hold_out;
-    int hold_out_count;     // tasks as texts; the oracle trains on them all the same
-    const char *drop;       // "0.1", or "track=0.1,size=0.3"
-    double composed_weight; // of the composed loss; 0 leaves it out
+    int hold_out_count;      // tasks as texts; the oracle trains on them all the same
+    const char *drop;        // "0.1", or "track=0.1,size=0.3"
+    double composed_weight;  // of the composed loss; 0 leaves it out
     double agreement_weight; // of the agreement of composed and joint, beside a composed loss
-    const char *predict;    // "v", "eps" or "x0"
+    const char *predict;     // "v", "eps" or "x0"
     int epochs, batch;
     double rate;
     int blocks, channels, embed;

@@ -37,12 +37,10 @@ static Json *json_from_training(const FacetPolicy *policy)
     json_set_uint64(out, "seed", record->seed);
     json_set_string(out, "recipe", record->recipe);
     json_set_numbers(out, {"composed_loss", record->composed_weight}, {"drop", record->drop[0]},
-                     {"updates", (double)record->updates},
-                     {"rows", eval_training_rows(policy)},
+                     {"updates", (double)record->updates}, {"rows", eval_training_rows(policy)},
                      {"networks", policy_networks(policy)},
                      {"parameters", (double)policy_parameters(policy)});
-    if (record->agreement_weight > 0.0)
-        json_set_number(out, "agreement", record->agreement_weight);
+    if (record->agreement_weight > 0.0) json_set_number(out, "agreement", record->agreement_weight);
     return out;
 }
 

@@ -352,10 +352,9 @@ static FacetStatus open_study(FacetRace **race, FileLock *lock, LeaveOneOut *s)
     s->race = *race;
     TRY(list_pairs(s));
     TRY(ranks_agree(team_ranks(), step_course(course, s->common.courses, ".")));
-    int length = snprintf(settings, sizeof settings,
-                          "seed %llu, epochs %d, blocks %d, channels %d, course %s",
-                          (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels,
-                          course);
+    int length = snprintf(
+        settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
+        (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
     if (s->agreement > 0.0)
         snprintf(settings + length, sizeof settings - (size_t)length, ", agreement %g",
                  s->agreement);

@@ -26,8 +26,7 @@ static void setup(Fixture *f)
     fill_normal(f->x, ROWS * SIZE, 2);
     fill_normal(f->branches, ROWS * BRANCHES * SIZE, 3);
     fill_normal(f->target, ROWS * SIZE, 4);
-    for (int r = 0; r < ROWS; r++)
-        f->t[r] = 3.0 * r, f->z[r * K] = r % 3, f->z[r * K + 1] = r % 2;
+    for (int r = 0; r < ROWS; r++) f->t[r] = 3.0 * r, f->z[r * K] = r % 3, f->z[r * K + 1] = r % 2;
     f->batch = (RouterBatch){f->x, f->t, f->z, f->branches, f->target};
 }
 

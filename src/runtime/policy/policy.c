@@ -14,10 +14,8 @@
 
 static const char *const method_names[] = {"factored", "baseline", "knet", "oracle"};
 static const ComposeOperator *const operators[FACET_POLICY_MODES] = {
-    [FACET_POLICY_COMPOSED] = &compose_sum,
-    [FACET_POLICY_PRODUCT] = &compose_product,
-    [FACET_POLICY_CONVEX] = &compose_convex,
-    [FACET_POLICY_INTERPOLATE] = &compose_interpolate,
+    [FACET_POLICY_COMPOSED] = &compose_sum,  [FACET_POLICY_PRODUCT] = &compose_product,
+    [FACET_POLICY_CONVEX] = &compose_convex, [FACET_POLICY_INTERPOLATE] = &compose_interpolate,
     [FACET_POLICY_ROUTER] = &compose_router,
 };
 static const char *const sampler_names[] = {"ddim", "dpmpp"};

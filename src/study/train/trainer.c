@@ -163,7 +163,8 @@ static void lay_swapped(Trainer *k, FacetRng *rng, int row, int at, int sample)
     int value = k->tasks[(sample + 1) % k->config.batch * factors + factor];
     lay_again(k, at, row, sample)[factor] = value;
     int *joint = lay_again(k, at + 1, row, sample);
-    for (int i = 0; i < factors; i++) joint[i] = i == factor ? value : k->tasks[sample * factors + i];
+    for (int i = 0; i < factors; i++)
+        joint[i] = i == factor ? value : k->tasks[sample * factors + i];
     k->swapped[row] = factor;
 }
 
@@ -205,8 +206,7 @@ static void draw_row(void *context, int row, int worker)
     if (row >= k->composed) return;
     int first = k->noisy + row * k->group;
     lay_branches(k, row, first, sample, task);
-    if (k->config.agreement_weight > 0.0)
-        lay_swapped(k, &rng, row, first + 1 + factors, sample);
+    if (k->config.agreement_weight > 0.0) lay_swapped(k, &rng, row, first + 1 + factors, sample);
 }
 
 // The squared difference of a row's composed and joint predictions with another value of a factor.
