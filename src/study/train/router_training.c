@@ -104,7 +104,7 @@ static FacetStatus allocate(RouterTraining *r)
 {
     FacetPolicy *policy = r->policy;
     int batch = policy->router_record.batch, threads = facet_pool_threads(r->pool);
-    size_t rows = (size_t)batch, size = (size_t)(policy_horizon(policy) * policy_dim(policy));
+    size_t rows = (size_t)batch, size = (size_t)policy_horizon(policy) * (size_t)policy_dim(policy);
     const TensorTable *table = &policy->router->table;
     r->grads = policy_block(table);
     r->target = calloc(rows * size, sizeof *r->target);
