@@ -277,15 +277,15 @@ static bool row_place(long *network, long *update, const char *row)
 }
 
 // The length of the rows up to this network and update, and how many there are. They rise.
-static size_t rows_up_to(long *rows, const char *text, int network, long update)
+static size_t rows_up_to(long *rows, const char *text, size_t size, int network, long update)
 {
-    const char *at = text;
+    const char *at = text, *last = text + size;
     long before_network = 0, before_update = 0;
     *rows = 0;
     if (strncmp(at, header, strlen(header)) != 0) return 0;
     for (at += strlen(header);; ++*rows) {
         long row_network, row_update;
-        const char *end = strchr(at, '\n');
+        const char *end = memchr(at, '\n', (size_t)(last - at));
         bool row = end && row_place(&row_network, &row_update, at);
         if (!row || row_network > network || (row_network == network && row_update > update) ||
             row_network < before_network ||
@@ -306,7 +306,7 @@ FacetStatus log_open(Training *t, int network, long update, long before)
     if (!ranks_lead(t->options->ranks)) return status_ok();
     FacetStatus read = resumed ? file_read(&text, &size, t->csv) : status_ok();
     if (!read.ok && read.code != FACET_NOT_FOUND) return read;
-    if (text) size = rows_up_to(&rows, text, network, update);
+    if (text) size = rows_up_to(&rows, text, size, network, update);
     t->log_missing = before > rows ? before - rows : 0;
     FacetStatus status =
         size > 0 ? file_write(t->csv, text, size) : file_write(t->csv, header, strlen(header));
