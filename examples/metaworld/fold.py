@@ -19,14 +19,14 @@ from work import (Clock, about_run, cell_jobs, evaluate_jobs, make_demonstration
 SEED, UPDATES, EPISODES = 1, 6000, 50
 
 
-def candidate(id, channels, embed, drop, weight, agreement=0):
+def candidate(id, channels, embed, drop, weight, agreement=0, updates=UPDATES):
     """Without a weight it has no composed loss, and is sampled jointly."""
     options, mode = ("--filter", TRAINING, "--drop", drop), "joint"
     if weight:
         options, mode = options + ("--composed-loss", str(weight)), "composed"
     if agreement:
         options += ("--agreement", str(agreement))
-    return Method(id, id, options, mode, channels=channels, embed=embed)
+    return Method(id, id, options, mode, channels=channels, embed=embed, updates=updates)
 
 
 GOAL = "skill=0,goal=0.3"  # the goal alone is hidden
@@ -41,6 +41,8 @@ CANDIDATES = (
     candidate("c96-e8-w10-hide-goal", 96, 8, GOAL, 10),
     candidate("c96-e8-w10-hide-goal-a3", 96, 8, GOAL, 10, 3),
     candidate("c96-e8-w3-drop", 96, 8, "0.3", 3),
+    candidate("told-c96-e8-16000", 96, 8, "0", 0, updates=16000),
+    candidate("c96-e8-w10-hide-goal-16000", 96, 8, GOAL, 10, updates=16000),
 )
 
 
@@ -70,7 +72,7 @@ def run(options):
     paths = [policy_path(options, method) for method, _ in runs()]
     clock = Clock({"training": sum(not os.path.exists(path) for path in paths),
                    "cell": len(paths) * len(tasks.folds())})
-    train_policies(options, [(method, SEED, UPDATES, policy_path(options, method),
+    train_policies(options, [(method, SEED, method.updates, policy_path(options, method),
                               [*tasks.held_out(), pair]) for method, pair in runs()], clock)
     for method, _ in runs():
         jobs = run_jobs(options, method)
@@ -104,10 +106,10 @@ def fold_entry(options, method, pair):
 
 def gather(options, about):
     entries = [{"id": method.id, "channels": method.channels, "embed": method.embed,
-                "options": list(method.options), "mode": method.mode,
+                "options": list(method.options), "mode": method.mode, "updates": method.updates,
                 "folds": [fold_entry(options, left_out(method, pair), pair)
                           for pair in tasks.folds()]} for method in CANDIDATES]
-    return {**about, "seed": SEED, "updates": UPDATES, "episodes": EPISODES, "candidates": entries}
+    return {**about, "seed": SEED, "episodes": EPISODES, "candidates": entries}
 
 
 def cells_of(entry, episodes):

@@ -23,6 +23,7 @@ class Method:
     channels: int = CHANNELS  # of the network
     embed: int = EMBED
     hidden: tuple = ()  # training pairs that it is not shown
+    updates: int = 0  # of its training; 0 for those of all
 
 
 METHODS = {method.id: method for method in (

@@ -259,6 +259,7 @@ class Study(unittest.TestCase):
                 self.assertIn(f"--hold-out {tasks.text(pair)}", line)
             self.assertEqual(line.count("--hold-out"), len(tasks.held_out()) + 1)
             self.assertIn(f"--filter {record.TRAINING}", line)
+            self.assertIn("--updates 16000" if "-16000-" in line else "--updates 6000", line)
         again, said = self.run_study("--fold")
         self.assertNotIn("to go", said)
         self.assertEqual(again["candidates"], results["candidates"])
