@@ -130,7 +130,22 @@ def operators(data, label):
     return ["learned" if learned else ", ".join(f"{weight:.1f}" for weight in row["weights"]),
             f"{row['networks']}", f"{1e-6 * row['parameters']:.1f} M",
             f"{1e-6 * row['rows']:.2f} M", f"{row['passes']}",
-            *(count(gates[key]) for key in ("all", "training", "held_out"))]
+            *(count(gates[key]) for key in ("all", "training", "held_out")),
+            *speeds(data, row["mode"])]
+
+
+def speeds(data, method):
+    """How far the speeds of plans of held-out tasks are off, on the mean over tasks and seeds, and
+    how many pairs of sizes come in the order of their references."""
+    off = [abs(plan["speed_generated"] / plan["speed_reference"] - 1)
+           for plan in data["heldout"] if plan["method"] == method]
+    order = data["methods"][method]["speed_order"]
+    return [f"{100 * sum(off) / len(off):.1f} %", f"{order['right']}/{order['pairs']}"]
+
+
+def held_out_speeds(data, label):
+    method = METHODS[label]
+    return [count(data["methods"][method]["all_seeds"]["held_out"]), *speeds(data, method)]
 
 
 # ---- docs/certificates.md -----------------------------------------------------------------------
@@ -426,7 +441,7 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, shipped, race_study, operators, certificate, closed_loop, paces,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, certificate, closed_loop, paces,
     interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
