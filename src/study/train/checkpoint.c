@@ -138,6 +138,14 @@ static FacetStatus other_setting(const char *path, const char *key, const char *
                        path, key, listed ? wanted : expected, listed ? there : found);
 }
 
+// A setting that a file has only where it is in use, and that this run does without.
+static FacetStatus expect_none(const Safetensors *file, const char *path, const char *key,
+                               const char *without)
+{
+    const char *found = safetensors_metadata(file, key);
+    return found ? other_setting(path, key, without, found) : status_ok();
+}
+
 FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
                                const char *format)
 {
@@ -154,12 +162,10 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
     }
     json_free(expected);
     PolicyRecord *record = &policy->record;
-    const char *agreement = safetensors_metadata(file, "train_agreement_weight");
-    if (status.ok && agreement && !(record->agreement_weight > 0.0)) // one that may be missing
-        status = other_setting(path, "train_agreement_weight", "none", agreement);
-    const char *selection = safetensors_metadata(file, "train_selection");
-    if (status.ok && selection && !record->no_selection)
-        status = other_setting(path, "train_selection", "on", selection);
+    if (status.ok && !(record->agreement_weight > 0.0))
+        status = expect_none(file, path, "train_agreement_weight", "none");
+    if (status.ok && !record->no_selection)
+        status = expect_none(file, path, "train_selection", "on");
     const char *command = safetensors_metadata(file, "train_command");
     const char *data = safetensors_metadata(file, "train_data");
     const char *version = safetensors_metadata(file, "facet_version");
