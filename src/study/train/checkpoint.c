@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,15 +272,20 @@ FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long u
 static const char header[] = "network,update,epoch,loss,denoise,composed,grad_norm,rate,"
                              "valid,valid_composed,held_out,held_out_composed\n";
 
-// The network and the update of a row. Nothing reads on to the end of the text, which is long.
+// The whole number and the comma at the text's start, and what follows; NULL for anything else. Not
+// strtol: with strict string checks a sanitizer reads on to the end of the text, which is long.
+static const char *row_number(long *number, const char *text)
+{
+    const char *at = text;
+    for (*number = 0; isdigit((unsigned char)*at) && *number < LONG_MAX / 10 - 1; at++)
+        *number = 10 * *number + (*at - '0');
+    return at > text && *at == ',' ? at + 1 : NULL;
+}
+
 static bool row_place(long *network, long *update, const char *row)
 {
-    char *end;
-    if (!isdigit((unsigned char)row[0])) return false;
-    *network = strtol(row, &end, 10);
-    if (*end != ',' || !isdigit((unsigned char)end[1])) return false;
-    *update = strtol(end + 1, &end, 10);
-    return *end == ',';
+    const char *second = row_number(network, row);
+    return second && row_number(update, second);
 }
 
 // The length of the rows up to this network and update, and how many there are. They rise.
