@@ -55,9 +55,14 @@ def policy_path(options, method):
     return os.path.join(options.out, "fold", "policies", f"{method.id}.safetensors")
 
 
-def runs():
-    """Every candidate without every pair."""
-    return [(left_out(method, pair), pair) for method in CANDIDATES for pair in tasks.folds()]
+def wanted(options):
+    return [method for method in CANDIDATES if method.id in options.candidate]
+
+
+def runs(options):
+    """Every candidate that is wanted without every pair."""
+    return [(left_out(method, pair), pair) for method in wanted(options)
+            for pair in tasks.folds()]
 
 
 def run_jobs(options, method):
@@ -69,12 +74,12 @@ def run_jobs(options, method):
 def run(options):
     about, folder = about_run(options), os.path.join(options.out, "fold")
     make_demonstrations(options)
-    paths = [policy_path(options, method) for method, _ in runs()]
+    paths = [policy_path(options, method) for method, _ in runs(options)]
     clock = Clock({"training": sum(not os.path.exists(path) for path in paths),
                    "cell": len(paths) * len(tasks.folds())})
     train_policies(options, [(method, SEED, method.updates, policy_path(options, method),
-                              [*tasks.held_out(), pair]) for method, pair in runs()], clock)
-    for method, _ in runs():
+                              [*tasks.held_out(), pair]) for method, pair in runs(options)], clock)
+    for method, _ in runs(options):
         jobs = run_jobs(options, method)
         clock.left["cell"] -= len(jobs) - missing(folder, jobs)
         evaluate_jobs(options, folder, jobs, about, clock)
@@ -108,7 +113,7 @@ def gather(options, about):
     entries = [{"id": method.id, "channels": method.channels, "embed": method.embed,
                 "options": list(method.options), "mode": method.mode, "updates": method.updates,
                 "folds": [fold_entry(options, left_out(method, pair), pair)
-                          for pair in tasks.folds()]} for method in CANDIDATES]
+                          for pair in tasks.folds()]} for method in wanted(options)]
     return {**about, "seed": SEED, "episodes": EPISODES, "candidates": entries}
 
 

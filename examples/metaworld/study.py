@@ -74,8 +74,9 @@ def run_study(options):
     evaluate_jobs(options, options.out, jobs, about, clock)
     for seed in options.seed:
         train_policies(options, [
-            (method, seed, options.updates, policy_path(options, method.id, seed),
-             [*tasks.held_out(), *method.hidden]) for method in wanted], clock)
+            (method, seed, method.updates or options.updates,
+             policy_path(options, method.id, seed), [*tasks.held_out(), *method.hidden])
+            for method in wanted], clock)
         for method in wanted:
             evaluate_jobs(options, options.out, policy_jobs(options, method, seed), about, clock)
             write_results(options, about)
@@ -121,6 +122,9 @@ def arguments(words=None):
     parser.add_argument("--demos-only", action="store_true", help="make demonstrations and stop")
     parser.add_argument("--fold", action="store_true",
                         help="choose the recipe, without the held-out pairs")
+    names = [method.id for method in fold.CANDIDATES]
+    parser.add_argument("--candidate", metavar="NAME", nargs="+", choices=names, default=names,
+                        help="with --fold, those to try (default: all of fold.py)")
     options = parser.parse_args(words)
     options.demos = os.path.join(options.out, "demos.h5")
     options.results = options.results or os.path.join(
