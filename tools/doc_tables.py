@@ -119,6 +119,7 @@ def race_study(data, label):
     order = row["speed_order"]
     return [f"{len(row['seeds'])}", *rate("all", gates), *rate("held_out", held_out),
             f"{gates * row['vehicle']['mean']:.1f}", f"{row['error_m']:.2f}",
+            f"{100 * row['speed_off_held_out']:.1f} %",
             f"{order['right']:.1f}/{order['pairs']:.0f}"]
 
 

@@ -179,6 +179,43 @@ static void check_summary(int rows, int trainings)
     json_free(document);
 }
 
+// With one plan a task, a row's speeds are those of the cell's held-out tasks.
+static void check_speeds(const char *method, const char *key)
+{
+    Json *document, *study;
+    JsonRef row = cell_row(&document, method, key), list, at;
+    int count;
+    double off = 0.0, tasks = 0.0, found;
+    assert_ok(json_member(&list, &row, "tasks"));
+    assert_ok(json_length(&count, &list));
+    for (int i = 0; i < count; i++) {
+        bool held_out;
+        double speed, reference;
+        assert_ok(json_element(&at, &list, i));
+        assert_ok(json_member_bool(&held_out, &at, "held_out"));
+        assert_ok(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
+        assert_ok(json_member_number(&reference, &at, "speed_reference", 0.0, 1e6));
+        off += held_out ? fabs(speed - reference) / reference : 0.0;
+        tasks += held_out;
+    }
+    json_free(document);
+    assert_true(tasks > 0.0);
+    assert_ok(json_read(&study, "test_reproduce/study.json"));
+    JsonRef root = json_root(study, "study.json");
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_length(&count, &list));
+    for (int i = 0; i < count; i++) {
+        char name[2][32];
+        assert_ok(json_element(&row, &list, i));
+        assert_ok(json_member_string(name[0], sizeof name[0], &row, "method"));
+        assert_ok(json_member_string(name[1], sizeof name[1], &row, "key"));
+        if (strcmp(name[0], method) == 0 && strcmp(name[1], key) == 0) break;
+    }
+    assert_ok(json_member_number(&found, &row, "speed_off_held_out", 0.0, 1e6));
+    assert_near(found, off / tasks, 1e-9);
+    json_free(study);
+}
+
 static void makes_everything_and_goes_on(void **state)
 {
     (void)state;
@@ -198,6 +235,8 @@ static void makes_everything_and_goes_on(void **state)
     }
     check_controls();
     check_summary(13, 1);
+    check_speeds("paper", "factored_composed");
+    check_speeds("paper", "factored_joint");
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("test_reproduce/oracle-1.safetensors"), 0);
     Run nothing = run(ARGUMENTS);

@@ -44,18 +44,21 @@ void tables_race_study(SheetSink *sink, Report *report)
         "race-study", "passage", "Methods and controls over training seeds",
         .note = "Gates of one flight of every task: mean over plans and trainings, range of the "
                 "trainings, and the 95 % interval of the share by a bootstrap over tasks and "
-                "trainings. New: held-out tasks whose path and speed no training task has."};
+                "trainings. New: held-out tasks whose path and speed no training task has. Speeds "
+                "off: how far "
+                "a plan's mean speed is from the reference, on the mean of held-out plans."};
     JsonRef root = input_root(report, INPUT_RACE_STUDY), rows = input_member(&root, "rows");
     Sheet sheet;
     if (!root.node ||
         !sheet_begin(&sheet, sink, head, input_origin(report, INPUT_RACE_STUDY), NULL))
         return;
     sheet_columns(&sheet, TEXT("Method", NULL), TEXT(NULL, "method"), NUMBER("Trainings", "n", 0),
-                  NUMBER("All", "all", 1), NUMBER("Range", "range", 0), NUMBER("95 %", NULL, 0),
+                  NUMBER("All", "all", 1), NUMBER("Range", NULL, 0), NUMBER("95 %", NULL, 0),
                   NUMBER("Held out", "held out", 1), NUMBER("Range, held out", "range", 0),
                   NUMBER("95 %, held out", "95 %", 0), NUMBER("New", "new", 1),
                   NUMBER("Vehicle of 0.125 m", "veh.", 1), NUMBER("Vehicle, held out", NULL, 1),
                   NUMBER("Crashes", NULL, 1), NUMBER("Path error", NULL, 2, .unit = "m"),
+                  NUMBER("Speeds off, held out", "speed", 1, .unit = "%"),
                   NUMBER("Speeds in order", NULL, 0), NUMBER("Rows of training", NULL, 0),
                   NUMBER("Parameters", NULL, 0));
     for (int i = 0; i < input_length(&rows); i++) {
@@ -75,6 +78,7 @@ void tables_race_study(SheetSink *sink, Report *report)
                       mean_of(report, &row, "vehicle", gates),
                       mean_of(report, &row, "vehicle_held_out", held_out),
                       input_number(report, &row, "crashes"), input_number(report, &row, "error_m"));
+        sheet_number(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"));
         order_cell(&sheet, report, &row);
         sheet_numbers(&sheet, input_number(report, &row, "rows"),
                       input_number(report, &row, "parameters"));
