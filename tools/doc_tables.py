@@ -80,7 +80,8 @@ def task_of(entries, label):
 METHODS = {
     "baseline": "baseline", "K networks": "knet",
     "the paper's loss, composed": "factored_composed", "the paper's loss, joint": "factored_joint",
-    "ours, composed": "ours_composed", "ours, joint": "ours_joint", "oracle": "oracle",
+    "ours, composed": "ours_composed", "ours, joint": "ours_joint", "ours, track alone": "ours_track",
+    "oracle": "oracle",
 }
 
 

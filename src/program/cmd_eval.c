@@ -23,7 +23,7 @@ typedef struct EvalOptions {
     TextList files; // policies; none takes those that ship with Facet
     int steps, seeds;
     double temperature; // 0 for each policy's own
-    bool no_sweep, no_plans;
+    bool no_sweep, no_plans, controls;
     TextList hold_out;          // tasks that an oracle is counted on as held out
     bool step_study;            // in place of the paper's tables
     char command[COMMAND_TEXT]; // for the record
@@ -33,24 +33,51 @@ typedef struct EvalOptions {
 static const struct {
     const char *method, *key;
     FacetPolicyMode mode;
+    const char *alone; // the one factor that a control is told
 } rows[] = {
-    {"baseline", "baseline", FACET_POLICY_JOINT},
-    {"knet", "knet", FACET_POLICY_COMPOSED},
-    {"factored", "factored_composed", FACET_POLICY_COMPOSED},
-    {"factored", "factored_joint", FACET_POLICY_JOINT},
-    {"ours", "ours_composed", FACET_POLICY_COMPOSED},
-    {"ours", "ours_joint", FACET_POLICY_JOINT},
-    {"oracle", "oracle", FACET_POLICY_COMPOSED},
+    {"baseline", "baseline", FACET_POLICY_JOINT, NULL},
+    {"knet", "knet", FACET_POLICY_COMPOSED, NULL},
+    {"factored", "factored_composed", FACET_POLICY_COMPOSED, NULL},
+    {"factored", "factored_joint", FACET_POLICY_JOINT, NULL},
+    {"ours", "ours_composed", FACET_POLICY_COMPOSED, NULL},
+    {"ours", "ours_joint", FACET_POLICY_JOINT, NULL},
+    {"ours", "ours_track", FACET_POLICY_COMPOSED, "track"},
+    {"oracle", "oracle", FACET_POLICY_COMPOSED, NULL},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 // ---- Flights ------------------------------------------------------------------------------------
 
+// The policy of a row, NULL when the row is not asked for.
+static const FacetPolicy *row_policy(const PolicySet *set, int row, const EvalOptions *options)
+{
+    return rows[row].alone && !options->controls ? NULL : policies_find(set, rows[row].method);
+}
+
+// One seed after the other, with all factors or with one of them alone.
+static FacetStatus fly_row(EvalRun *run, const FacetRace *race, const FacetPolicy *policy, int row,
+                           int first, const EvalOptions *options, const FacetProgress *progress)
+{
+    double weights[FACET_FACTOR_MAX] = {0};
+    FacetPolicySampling sampling = {.mode = rows[row].mode,
+                                    .steps = options->steps,
+                                    .temperature = options->temperature,
+                                    .seed = options->common.seed};
+    if (rows[row].alone) {
+        int factor;
+        TRY(facet_factor_find(&factor, facet_policy_space(policy), rows[row].alone));
+        weights[factor] = 1.0;
+        sampling.weights = weights;
+    }
+    return eval_run_share(run, race, policy, &sampling, options->seeds, team_ranks(), first,
+                          progress);
+}
+
 static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const PolicySet *set,
                             const EvalOptions *options)
 {
     int runs = 0;
-    for (int i = 0; i < ROW_COUNT; i++) runs += policies_find(set, rows[i].method) != NULL;
+    for (int i = 0; i < ROW_COUNT; i++) runs += row_policy(set, i, options) != NULL;
     FacetRanks *ranks = team_ranks();
     RanksWatch watch;
     Progress done;
@@ -59,17 +86,13 @@ static FacetStatus fly_rows(Evaluation *evaluation, const FacetRace *race, const
     const FacetProgress part = progress_part(&done);
     FacetStatus status = status_ok();
     for (int i = 0; i < ROW_COUNT && status.ok; i++) {
-        const FacetPolicy *policy = policies_find(set, rows[i].method);
+        const FacetPolicy *policy = row_policy(set, i, options);
         if (!policy) continue;
         EvalRow *row = &evaluation->rows[evaluation->row_count];
         row->key = rows[i].key;
         row->policy = policy;
-        const FacetPolicySampling sampling = {.mode = rows[i].mode,
-                                              .steps = options->steps,
-                                              .temperature = options->temperature,
-                                              .seed = options->common.seed};
-        status = eval_run_share(&row->run, race, policy, &sampling, options->seeds, ranks,
-                                evaluation->row_count * options->seeds, &part);
+        status = fly_row(&row->run, race, policy, i, evaluation->row_count * options->seeds,
+                         options, &part);
         if (status.ok) evaluation->row_count++;
     }
     progress_end(&done);
@@ -247,6 +270,9 @@ int cmd_eval(int argc, char **argv)
         without(option_list("hold-out", &eval.hold_out, "TASK",
                             "count these tasks as held out for an oracle, which is trained on all, "
                             "as race1/wide; or course for all that the course lists"),
+                "step-study"),
+        without(option_flag("controls", &eval.controls,
+                            "also fly our policy told the track alone, without the size"),
                 "step-study"),
         option_flag("step-study", &eval.step_study,
                     "in place of the tables: 1 to 50 steps, both losses, samplers and modes"),

@@ -91,6 +91,7 @@ static int evaluate_policy(const Reproduction *r, const char *policy, const char
     step_pair(&step, "--hold-out", "course");
     step_add(&step, "--no-sweep");
     step_add(&step, "--no-plans");
+    step_add(&step, "--controls");
     add_option(&step, "--courses", r->common.courses);
     step_common(&step, &r->common);
     return step_run(&step, cmd_eval);

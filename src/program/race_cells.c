@@ -47,28 +47,30 @@ const RaceMethod race_methods[RACE_METHODS] = {
 // it. A network that never saw a null token is not composed.
 static const struct {
     const char *method, *key, *name, *brief;
+    bool control; // which older cells do without
 } rows[] = {
-    {"baseline", "baseline", "Baseline, not told its task", "Baseline, not told"},
-    {"told", "factored_joint", "Told its task, no dropout, joint", "Told, no dropout"},
-    {"knet", "knet", "K networks, composed", "K networks"},
-    {"paper", "factored_composed", "The paper's loss, composed", "Paper's loss"},
-    {"paper", "factored_joint", "The paper's loss, joint", "Paper's loss, joint"},
+    {"baseline", "baseline", "Baseline, not told its task", "Baseline, not told", false},
+    {"told", "factored_joint", "Told its task, no dropout, joint", "Told, no dropout", false},
+    {"knet", "knet", "K networks, composed", "K networks", false},
+    {"paper", "factored_composed", "The paper's loss, composed", "Paper's loss", false},
+    {"paper", "factored_joint", "The paper's loss, joint", "Paper's loss, joint", false},
     {"paper-longer", "factored_composed", "The paper's loss, operations as ours, composed",
-     "Paper, longer"},
+     "Paper, longer", false},
     {"paper-longer", "factored_joint", "The paper's loss, operations as ours, joint",
-     "Paper, longer, joint"},
+     "Paper, longer, joint", false},
     {"paper-drop", "factored_composed", "The paper's loss, dropout 0.3, composed",
-     "Paper, drop 0.3"},
+     "Paper, drop 0.3", false},
     {"paper-drop", "factored_joint", "The paper's loss, dropout 0.3, joint",
-     "Paper, drop 0.3, joint"},
-    {"recipe-v", "factored_composed", "The paper's recipe, v, composed", "Recipe, v"},
-    {"recipe-v", "factored_joint", "The paper's recipe, v, joint", "Recipe, v, joint"},
-    {"recipe-eps", "factored_composed", "The paper's recipe, eps, composed", "Recipe, eps"},
-    {"recipe-eps", "factored_joint", "The paper's recipe, eps, joint", "Recipe, eps, joint"},
-    {"ours", "ours_composed", "Ours, composed", "Ours"},
-    {"ours", "ours_joint", "Ours, joint", "Ours, joint"},
-    {"oracle", "oracle", "Oracle, the paper's loss, composed", "Oracle"},
-    {"oracle-ours", "oracle", "Oracle, our loss, composed", "Oracle, our loss"},
+     "Paper, drop 0.3, joint", false},
+    {"recipe-v", "factored_composed", "The paper's recipe, v, composed", "Recipe, v", false},
+    {"recipe-v", "factored_joint", "The paper's recipe, v, joint", "Recipe, v, joint", false},
+    {"recipe-eps", "factored_composed", "The paper's recipe, eps, composed", "Recipe, eps", false},
+    {"recipe-eps", "factored_joint", "The paper's recipe, eps, joint", "Recipe, eps, joint", false},
+    {"ours", "ours_composed", "Ours, composed", "Ours", false},
+    {"ours", "ours_joint", "Ours, joint", "Ours, joint", false},
+    {"ours", "ours_track", "Ours, told the track alone", "Ours, track alone", true},
+    {"oracle", "oracle", "Oracle, the paper's loss, composed", "Oracle", false},
+    {"oracle-ours", "oracle", "Oracle, our loss, composed", "Oracle, our loss", false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -225,14 +227,19 @@ static FacetStatus read_speeds(Row *row, const JsonRef *root, const char *key)
 }
 
 // Adds the row of a cell's file to those of other seeds.
-static FacetStatus read_cell(Row *row, const char *path, const char *key, uint64_t seed)
+static FacetStatus read_cell(Row *row, const char *path, int r, uint64_t seed)
 {
     Json *document;
     JsonRef methods, method;
+    const char *key = rows[r].key;
     double plans = 0.0;
     TRY(json_read(&document, path));
     JsonRef root = json_root(document, path);
     FacetStatus status = json_member(&methods, &root, "methods");
+    if (status.ok && rows[r].control && !json_has(&methods, key)) {
+        json_free(document);
+        return status;
+    }
     if (status.ok) status = json_member(&method, &methods, key);
     if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1000.0);
     if (status.ok) status = read_tasks(row, &method, plans);
@@ -305,7 +312,7 @@ static FacetStatus read_row(Row *row, int r, const char *folder, uint64_t first)
     for (uint64_t seed = first; seed < first + RACE_SEEDS_MAX; seed++) {
         char path[STEP_WORD_SIZE];
         race_cell_file(path, folder, &race_methods[method], seed, "json");
-        if (file_exists(path)) TRY(read_cell(row, path, rows[r].key, seed));
+        if (file_exists(path)) TRY(read_cell(row, path, r, seed));
     }
     return status_ok();
 }

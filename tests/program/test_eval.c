@@ -54,6 +54,8 @@ static int remove_policies(void **state)
                                         "test_eval_f.safetensors.csv",
                                         "test_eval_o.safetensors",
                                         "test_eval_o.safetensors.csv",
+                                        "test_eval_c.safetensors",
+                                        "test_eval_c.safetensors.csv",
                                         "test_eval_b.safetensors",
                                         "test_eval_b.safetensors.csv",
                                         "test_eval_all.safetensors",
@@ -119,6 +121,50 @@ static void every_method_has_its_rows(void **state)
     assert_ok(json_member_string(command, sizeof command, &root, "command"));
     assert_null(strstr(command, "--json"));
     assert_true(json_has(&root, "seed") && json_has(&root, "version"));
+    json_free(document);
+}
+
+// How far apart a method's plans of two tasks are: the largest difference of a number.
+static double plans_apart(const JsonRef *plans, const char *method, const char *one,
+                          const char *other)
+{
+    JsonRef row, lists[2], keypoints[2];
+    double most = 0.0;
+    assert_ok(json_member(&row, plans, method));
+    assert_ok(json_member(&lists[0], &row, one));
+    assert_ok(json_member(&lists[1], &row, other));
+    for (int k = 0; k < 32; k++) {
+        double values[2][4];
+        for (int i = 0; i < 2; i++) {
+            assert_ok(json_element(&keypoints[i], &lists[i], k));
+            for (int c = 0; c < 4; c++) {
+                JsonRef at;
+                assert_ok(json_element(&at, &keypoints[i], c));
+                assert_ok(json_number(&values[i][c], &at, -1e9, 1e9));
+            }
+        }
+        for (int c = 0; c < 4; c++) most = fmax(most, fabs(values[0][c] - values[1][c]));
+    }
+    return most;
+}
+
+// Told the track alone, a policy plans the same for every size; nothing is left to the noise here.
+static void a_control_is_told_the_track_alone(void **state)
+{
+    (void)state;
+    must_run("train --data test_eval.h5 --blocks 1 --channels 16 --epochs 100 --quiet --hold-out "
+             "straight/large --composed-loss 1 --out test_eval_c.safetensors");
+    must_run("eval test_eval_c.safetensors --steps 4 --seeds 1 --no-sweep --controls --temperature "
+             "1e-7 --json test_eval.json " SAMPLE);
+    Json *document;
+    JsonRef plans;
+    assert_ok(json_read(&document, "test_eval.json"));
+    unlink("test_eval.json");
+    JsonRef root = json_root(document, "json");
+    assert_ok(json_member(&plans, &root, "plans"));
+    double sizes = plans_apart(&plans, "ours_track", "bend/small", "bend/large");
+    assert_less(1e2 * sizes, plans_apart(&plans, "ours_composed", "bend/small", "bend/large"));
+    assert_less(1e2 * sizes, plans_apart(&plans, "ours_track", "bend/large", "straight/large"));
     json_free(document);
 }
 
@@ -358,6 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_has_its_rows),
+        cmocka_unit_test(a_control_is_told_the_track_alone),
         cmocka_unit_test(held_out_is_what_the_policy_says),
         cmocka_unit_test(the_sweep_has_the_papers_steps),
         cmocka_unit_test(the_step_study_has_every_curve),

@@ -234,9 +234,10 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(13, 1);
+    check_summary(14, 1);
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
+    check_speeds("ours", "ours_track");
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("test_reproduce/oracle-1.safetensors"), 0);
     Run nothing = run(ARGUMENTS);
@@ -253,7 +254,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(13, 2);
+    check_summary(14, 2);
     check_other_course();
     refuse_other_settings();
 }

@@ -26,6 +26,9 @@ const ReportMethod report_methods[REPORT_METHODS] = {
     {"ours_joint", "Factored, composed loss, joint", "Ours, joint",
      "The same network, shown track and size at once instead of added up.", "factored_joint",
      "#a2337e", "#f08cc8", "2 3", 1.6, false},
+    {"ours_track", "Factored, composed loss, track alone", "Ours, track alone",
+     "A control: the same network, told the track and not the size.", NULL, "#57606a", "#9aa4af",
+     "1 3", 1.6, false},
     {"verified", "Factored, composed loss, repaired before flight", "Ours, verified",
      "The composed plan, simulated before it is flown and repaired where it would miss. The repair "
      "knows the course and the simulator, which the policy is not told.",

@@ -16,7 +16,7 @@
 
 // ---- Methods ------------------------------------------------------------------------------------
 
-enum { REPORT_METHODS = 9 };
+enum { REPORT_METHODS = 10 };
 
 // The methods of the comparison, in the paper's order, with how they are drawn.
 typedef struct ReportMethod {
