@@ -70,7 +70,7 @@ def evaluate(job):
     world, begun = world_of(pair[0]), time.perf_counter()
     timed = None
     if job["policy"] is not None:
-        agent = policy_of(job["policy"]).agent(tasks.text(pair), mode=job["mode"],
+        agent = policy_of(job["policy"]).agent(tasks.told(pair, job.get("told")), mode=job["mode"],
                                                steps=job["steps"], seed=seed)
         timed = Timed(agent)
     episodes = []

@@ -24,6 +24,8 @@ class Method:
     embed: int = EMBED
     hidden: tuple = ()  # training pairs that it is not shown
     updates: int = 0  # of its training; 0 for those of all
+    policy: str = ""  # of another method, which this one only asks otherwise
+    told: str = ""  # the one factor that it is told; "" for all
 
 
 METHODS = {method.id: method for method in (
@@ -45,6 +47,12 @@ for id in ("told", "ours"):  # controls
 for id in ("told", "factored"):  # for as long as "ours" takes with its larger updates
     METHODS[f"{id}-long"] = dataclasses.replace(
         METHODS[id], id=f"{id}-long", name=f"{METHODS[id].name}; {LONG} updates", updates=LONG)
+
+
+for factor in tasks.FACTORS:  # what composition adds to one factor
+    METHODS[f"{factor}-alone"] = dataclasses.replace(
+        METHODS["ours"], id=f"{factor}-alone", name=f"{METHODS['ours'].name}; told the {factor} alone",
+        policy="ours", told=factor)
 
 
 def train_command(facet, method, data, out, seed, updates, hold_out):

@@ -19,7 +19,7 @@ DEMOS, EPISODES = 50, 50  # a pair
 
 
 def policy_path(options, method, seed):
-    return os.path.join(options.out, "policies", f"{method}-{seed}.safetensors")
+    return os.path.join(options.out, "policies", f"{method.policy or method.id}-{seed}.safetensors")
 
 
 def expert_jobs(options):
@@ -33,8 +33,8 @@ def asked_pairs(method):
 
 def policy_jobs(options, method, seed):
     """Of a policy that is there."""
-    return cell_jobs(method.id, seed, policy_path(options, method.id, seed), method.mode,
-                     method.steps, asked_pairs(method), options.episodes)
+    return cell_jobs(method.id, seed, policy_path(options, method, seed), method.mode, method.steps,
+                     asked_pairs(method), options.episodes, method.told)
 
 
 def gather(options, about):
@@ -42,7 +42,7 @@ def gather(options, about):
     cells, trainings = read_cells(options.out, expert_jobs(options)) or [], {}
     for method in METHODS.values():
         for seed in range(1, 100):
-            policy = policy_path(options, method.id, seed)
+            policy = policy_path(options, method, seed)
             found = os.path.exists(policy) and read_cells(options.out,
                                                           policy_jobs(options, method, seed))
             if not found:
@@ -66,17 +66,16 @@ def run_study(options):
     about = about_run(options)
     make_demonstrations(options)
     wanted = [METHODS[name] for name in options.method]
-    clock = Clock({"training": sum(not os.path.exists(policy_path(options, method.id, seed))
-                                   for method in wanted for seed in options.seed),
-                   "cell": 0})
+    policies = {policy_path(options, method, seed) for method in wanted for seed in options.seed}
+    clock = Clock({"training": sum(not os.path.exists(path) for path in policies), "cell": 0})
     jobs = expert_jobs(options)
     clock.left["cell"] = missing(options.out, jobs) + unfinished(options, wanted)
     evaluate_jobs(options, options.out, jobs, about, clock)
     for seed in options.seed:
+        trainings = {policy_path(options, method, seed): method for method in wanted}
         train_policies(options, [
-            (method, seed, method.updates or options.updates,
-             policy_path(options, method.id, seed), [*tasks.held_out(), *method.hidden])
-            for method in wanted], clock)
+            (method, seed, method.updates or options.updates, path,
+             [*tasks.held_out(), *method.hidden]) for path, method in trainings.items()], clock)
         for method in wanted:
             evaluate_jobs(options, options.out, policy_jobs(options, method, seed), about, clock)
             write_results(options, about)
@@ -88,7 +87,7 @@ def unfinished(options, wanted):
     count = 0
     for method in wanted:
         for seed in options.seed:
-            there = os.path.exists(policy_path(options, method.id, seed))
+            there = os.path.exists(policy_path(options, method, seed))
             count += (missing(options.out, policy_jobs(options, method, seed)) if there
                       else len(asked_pairs(method)))
     return count

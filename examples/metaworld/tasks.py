@@ -61,6 +61,11 @@ def text(pair):
     return "/".join(pair)
 
 
+def told(pair, factor=None):
+    """The task as a policy is told it: whole, or one factor of it with the others open."""
+    return text(value if factor in (None, name) else "*" for name, value in zip(FACTORS, pair))
+
+
 def draw(*key):
     """An integer in [0, 2^32), the same for the same key everywhere."""
     digest = hashlib.sha256(",".join(str(part) for part in key).encode()).digest()

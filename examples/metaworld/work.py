@@ -89,11 +89,11 @@ def read_training(policy):
         return {}
 
 
-def cell_jobs(name, seed, policy, mode, steps, pairs, episodes):
+def cell_jobs(name, seed, policy, mode, steps, pairs, episodes, told=""):
     about = evaluate.digest(policy) if policy else None
     return [{"method": name, "seed": seed, "pair": list(pair), "policy": policy,
              "policy_sha256": about, "mode": mode, "steps": steps, "episodes": episodes,
-             "limit": evaluate.LIMIT} for pair in pairs]
+             "limit": evaluate.LIMIT, **({"told": told} if told else {})} for pair in pairs]
 
 
 def missing(folder, jobs):

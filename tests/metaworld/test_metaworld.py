@@ -244,6 +244,32 @@ class Study(unittest.TestCase):
         self.assertEqual(control["training"]["trials"],
                          3 * (len(tasks.training()) - len(tasks.unshared())))
 
+    def test_what_is_told_one_factor_is_ours_asked_otherwise(self):
+        results, said = self.run_study("--seed", "1", "--method", "ours", "goal-alone")
+        self.assertEqual(said.count("$ "), 1)  # one training
+        self.assertEqual([entry["id"] for entry in results["methods"]],
+                         ["expert", "ours", "goal-alone"])
+        self.assertEqual(tasks.told(("push", "left"), "goal"), "*/left")
+        self.assertEqual(tasks.told(("push", "left"), "skill"), "push/*")
+        self.assertEqual(tasks.told(("push", "left")), "push/left")
+        asked = []
+        sys.modules["facet"].load.agent = lambda self, task, mode, steps, seed: (
+            asked.append(task), Walker(task.replace("*", "reach"), True))[1]
+        job, = study.cell_jobs("goal-alone", 1, f"{self.folder}/facet", "composed", 0,
+                               [("push", "left")], 1, "goal")
+        evaluate.evaluate(job)
+        self.assertEqual(asked, ["*/left"])
+
+    def test_a_longer_training_is_longer(self):
+        _, said = self.run_study("--seed", "1", "--method", "told", "told-long")
+        for text in (f"--updates {methods.UPDATES} ", f"--updates {methods.LONG} "):
+            self.assertEqual(said.count(text), 1, text)
+
+    def test_the_fold_tries_the_candidates_asked_for(self):
+        results, _ = self.run_study("--fold", "--candidate", fold.CANDIDATES[1].id)
+        self.assertEqual([entry["id"] for entry in results["candidates"]],
+                         [fold.CANDIDATES[1].id])
+
     def test_the_fold_asks_for_no_held_out_pair_and_goes_on(self):
         results, said = self.run_study("--fold")
         for entry in results["candidates"]:
