@@ -169,6 +169,21 @@ static FacetStatus measure_all(RecipeResults *r, const LeaveOneOut *s, const Fac
     return pairs_measure(r->held_out, s->race, &held, interrupt_progress());
 }
 
+// How far the joint plans of a pair are from its composed ones of the same noise.
+static FacetStatus measure_apart(double *apart, const LeaveOneOut *s, const FacetPolicy *policy,
+                                 const FacetPolicySampling *how, const PairPlans *composed)
+{
+    FacetPolicySampling together = *how;
+    together.mode = FACET_POLICY_JOINT;
+    PairPlans joint = *composed;
+    joint.plans = calloc((size_t)s->plans * FACET_CHUNK_KEYPOINTS, sizeof *joint.plans);
+    if (!joint.plans) return status_fail(FACET_NO_MEMORY, "out of memory for the plans");
+    FacetStatus status = pairs_plan(&joint, s->race, policy, &together, interrupt_progress());
+    *apart = plans_apart(composed->plans, joint.plans, s->plans);
+    free(joint.plans);
+    return status;
+}
+
 // The network without a pair: what it does with that pair, and where its plans of those that the
 // course holds out differ.
 static FacetStatus measure_pair(RecipeResults *r, const LeaveOneOut *s, const FacetPolicy *policy,
@@ -177,6 +192,7 @@ static FacetStatus measure_pair(RecipeResults *r, const LeaveOneOut *s, const Fa
     PairPlans own = {&s->pairs[pair].task, 1, s->plans, how->seed, r->plans};
     TRY(pairs_plan(&own, s->race, policy, how, interrupt_progress()));
     TRY(pairs_measure(&r->left_out[pair], s->race, &own, interrupt_progress()));
+    TRY(measure_apart(&r->left_out[pair].apart, s, policy, how, &own));
     PairPlans held = {s->race->course->held_out, held_out_count(s), s->plans, how->seed, r->plans};
     if (held.count == 0) return status_ok();
     TRY(pairs_plan(&held, s->race, policy, how, interrupt_progress()));
@@ -271,7 +287,11 @@ static Json *json_from_recipe(const LeaveOneOut *s, const RecipeResults *r, int 
                      {"parameters", (double)r->about.parameters});
     if (s->agreement > 0.0 && s->weight[recipe] > 0.0)
         json_set_number(out, "agreement", s->agreement);
-    for (int i = 0; i < s->left_out; i++) json_push(pairs, json_from_pair(s, &r->left_out[i]));
+    for (int i = 0; i < s->left_out; i++) {
+        Json *pair = json_from_pair(s, &r->left_out[i]);
+        json_set_number(pair, "joint_apart_m", r->left_out[i].apart);
+        json_push(pairs, pair);
+    }
     json_set(out, "pairs", pairs);
     json_set(out, "bounds", json_from_bounds(s, r));
     if (s->check) json_set(out, "check", json_from_check(s, r));

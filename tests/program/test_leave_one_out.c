@@ -63,6 +63,7 @@ static void each_pair_is_left_out_in_turn(void **state)
     for (int i = 0; i < 4; i++) {
         JsonRef pair = element_of(&recipe, "pairs", i);
         assert_true(number_of(&pair, "mean_m") <= number_of(&pair, "largest_m"));
+        assert_true(number_of(&pair, "joint_apart_m") > 0.0);
         most = fmax(most, number_of(&pair, "largest_m"));
     }
     assert_near(number_of(&bound, "largest_m"), most, 0.0);

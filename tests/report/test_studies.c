@@ -46,7 +46,8 @@ static const char leave_one_out[] =
     "{\"command\":\"facet study leave-one-out --check\",\"recipes\":["
     "{\"composed_loss\":3,\"parameters\":1000,\"pairs\":[{\"track\":\"bend\",\"size\":\"small\","
     "\"largest_m\":0.5,\"mean_m\":0.25,\"speed_ratio\":1.5,\"passed\":4,\"crossings\":6,"
-    "\"crashes\":1}],\"bounds\":[{\"alpha\":0.5,\"confidence\":0.5,\"largest_m\":0.5,\"mean_m\":"
+    "\"crashes\":1,\"joint_apart_m\":0.0625}],\"bounds\":[{\"alpha\":0.5,\"confidence\":0.5,"
+    "\"largest_m\":0.5,\"mean_m\":"
     "0.25}],\"check\":[{\"track\":\"straight\",\"size\":\"large\",\"largest_m\":0.75,\"mean_m\":"
     "0.125,\"speed_ratio\":1,\"passed\":4,\"crossings\":4,\"crashes\":0,\"held_out\":true,"
     "\"within\":false,\"jackknife_m\":1.25,\"within_jackknife\":true}]},"
@@ -67,6 +68,7 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
     assert_near(number_in(&table, 0, "Largest (m)"), 0.5, 0.0);
     assert_near(number_in(&table, 0, "Mean (m)"), 0.25, 0.0);
     assert_near(number_in(&table, 0, "Speed"), 1.5, 0.0);
+    assert_near(number_in(&table, 0, "Joint apart (m)"), 0.0625, 0.0);
     assert_text_in(&table, 0, "Gates", "4/6");
     assert_text_in(&table, 1, "Recipe", "the paper's loss");
     assert_empty(&table, 1, "Largest (m)");

@@ -54,6 +54,7 @@ typedef struct PairResult {
     double mean;    // m, the mean distance of a plan's keypoints, of the worst plan
     double error;   // m, the same, over all plans
     double speed;   // mean speed of the plans over the expert's
+    double apart;   // m, the largest distance of the composed from the joint plans, where measured
     int passed, gates, crashes; // of all flights, raw and in still air
 } PairResult;
 

@@ -34,8 +34,13 @@ static void pair_columns(Sheet *sheet, bool brief)
                          .meaning = "distance of the keypoints of the worst plan"),
                   NUMBER("Speed", brief ? "speed" : NULL, 2, .key = "speed_ratio",
                          .meaning = "of the plans over the expert's"),
-                  NUMBER("Crashes", brief ? "crashes" : NULL, 0, .key = "crashes"),
-                  NUMBER("Gates", "gates", 0));
+                  NUMBER("Crashes", brief ? "crashes" : NULL, 0, .key = "crashes"));
+    if (brief)
+        sheet_columns(
+            sheet, NUMBER("Joint apart", "joint", 3, .key = "joint_apart_m", .unit = "m",
+                          .meaning = "distance of a keypoint of the joint plan of the same noise "
+                                     "from the composed one's, in any plan"));
+    sheet_columns(sheet, NUMBER("Gates", "gates", 0));
 }
 
 static void table_pairs(SheetSink *sink, Report *report, const JsonRef *recipes)
