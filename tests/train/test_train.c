@@ -352,6 +352,8 @@ static void rows_of_a_log_rise(void **state)
         {"0,1,x\n 0,2,x\n", 3, 6},
         {"0,1,x\n0,2", 3, 6},
         {"0,1\n0,2\n", 4, 0},
+        {"0,1,x\n,2,x\n", 3, 6},
+        {"0,1,x\n0,,x\n", 3, 6},
     };
     const FacetTrainOptions options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
