@@ -322,6 +322,8 @@ def budget_paper(data, label):
 
 def recipe_name(recipe):
     weight = recipe["composed_loss"]
+    if "agreement" in recipe:
+        return f"loss {weight:g}, agreement {recipe['agreement']:g}"
     return f"composed loss {weight:g}" if weight else "the paper's loss"
 
 

@@ -41,7 +41,7 @@ static bool has_entry(const Json *document, const char *list_name, const char *i
     return false;
 }
 
-// Two recipes; the second has a pair without a number, and no check.
+// Three recipes; the last has a pair without a number, and no check.
 static const char leave_one_out[] =
     "{\"command\":\"facet study leave-one-out --check\",\"recipes\":["
     "{\"composed_loss\":3,\"parameters\":1000,\"pairs\":[{\"track\":\"bend\",\"size\":\"small\","
@@ -51,6 +51,8 @@ static const char leave_one_out[] =
     "0.25}],\"check\":[{\"track\":\"straight\",\"size\":\"large\",\"largest_m\":0.75,\"mean_m\":"
     "0.125,\"speed_ratio\":1,\"passed\":4,\"crossings\":4,\"crashes\":0,\"held_out\":true,"
     "\"within\":false,\"jackknife_m\":1.25,\"within_jackknife\":true}]},"
+    "{\"composed_loss\":3,\"agreement\":10,\"parameters\":1000,\"pairs\":[],"
+    "\"bounds\":[{\"confidence\":0.5,\"largest_m\":1}]},"
     "{\"composed_loss\":0,\"parameters\":1000,\"pairs\":[{\"track\":\"bend\",\"size\":\"small\","
     "\"largest_m\":null}],\"bounds\":[{\"confidence\":0.5,\"largest_m\":null}]}]}";
 
@@ -76,6 +78,7 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
     assert_near(number_in(&table, 0, "Pairs"), 1.0, 0.0);
     assert_near(number_in(&table, 0, "Probability"), 0.5, 0.0);
     assert_near(number_in(&table, 0, "Largest (m)"), 0.5, 0.0);
+    assert_text_in(&table, 1, "Recipe", "loss 3, agreement 10");
     table = entry_of(document, "tables", "new-pair-check");
     assert_int_equal(length_of(&table, "rows"), 1);
     assert_near(number_in(&table, 0, "Bound (m)"), 0.5, 0.0);

@@ -268,7 +268,10 @@ int input_certified(const JsonRef *gates)
 void report_recipe_name(char out[REPORT_RECIPE_NAME], Report *report, const JsonRef *recipe)
 {
     double weight = input_number(report, recipe, "composed_loss");
-    if (weight > 0.0)
+    if (weight > 0.0 && input_member(recipe, "agreement").node)
+        snprintf(out, REPORT_RECIPE_NAME, "loss %g, agreement %g", weight,
+                 input_number(report, recipe, "agreement"));
+    else if (weight > 0.0)
         snprintf(out, REPORT_RECIPE_NAME, "composed loss %g", weight);
     else
         snprintf(out, REPORT_RECIPE_NAME, "the paper's loss");

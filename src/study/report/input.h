@@ -56,7 +56,7 @@ bool input_attacked(const JsonRef *gates);
 int input_certified(const JsonRef *gates); // how many are
 
 // The name of a recipe of leave-one-pair-out.
-enum { REPORT_RECIPE_NAME = 40 };
+enum { REPORT_RECIPE_NAME = 48 };
 void report_recipe_name(char out[REPORT_RECIPE_NAME], Report *report, const JsonRef *recipe);
 
 // The task that an object names by its members track and size. False when the course has none.
