@@ -348,7 +348,7 @@ def left_out_check(data, label):
 
 def left_out_bounds(data, label):
     """A row a recipe and probability: "composed loss 3, 0.923"."""
-    name, probability = label.split(", ")
+    name, probability = label.rsplit(", ", 1)
     recipe = next(r for r in data["recipes"] if recipe_name(r) == name)
     bound = next(b for b in recipe["bounds"] if f"{b['confidence']:.3f}" == probability)
     return [f"{recipe['parameters']:.0f}", f"{len(recipe['pairs'])}", f"{bound['largest_m']:.2f}",
