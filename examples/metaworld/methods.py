@@ -44,11 +44,9 @@ for id in ("told", "ours"):  # controls
     METHODS[f"{id}-unshared"] = dataclasses.replace(
         METHODS[id], id=f"{id}-unshared", name=f"{METHODS[id].name}; no goal shared",
         hidden=tuple(tasks.unshared()))
-for id in MAIN:  # 2.5 times as long, which is what a row of "ours" takes beside the others'
+for id in MAIN:  # an update of "ours" takes about as long as 2.5 of the others
     METHODS[f"{id}-long"] = dataclasses.replace(
         METHODS[id], id=f"{id}-long", name=f"{METHODS[id].name}; {LONG} updates", updates=LONG)
-
-
 for factor in tasks.FACTORS:  # what composition adds to one factor
     METHODS[f"{factor}-alone"] = dataclasses.replace(
         METHODS["ours"], id=f"{factor}-alone", name=f"{METHODS['ours'].name}; told the {factor} alone",

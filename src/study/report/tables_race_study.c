@@ -45,8 +45,8 @@ void tables_race_study(SheetSink *sink, Report *report)
         .note = "Gates of one flight of every task: mean over plans and trainings, range of the "
                 "trainings, and the 95 % interval of the share by a bootstrap over tasks and "
                 "trainings. New: held-out tasks whose path and speed no training task has. Speeds "
-                "off: how far "
-                "a plan's mean speed is from the reference, on the mean of held-out plans."};
+                "off: how far a plan's mean speed is from the reference, on the mean of held-out "
+                "plans."};
     JsonRef root = input_root(report, INPUT_RACE_STUDY), rows = input_member(&root, "rows");
     Sheet sheet;
     if (!root.node ||
