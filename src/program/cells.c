@@ -11,24 +11,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-FacetStatus cells_losses(double *losses, int *count, const TextList *texts, int most)
+// A weight from 0 to 1e6 that ends where `stop` is or at the end of the text; NULL is none.
+static const char *read_weight(double *out, const char *text, char stop)
+{
+    char *end;
+    *out = strtod(text, &end);
+    if (end == text || (*end && *end != stop) || !(*out >= 0.0 && *out <= 1e6)) return NULL;
+    return end;
+}
+
+// "3", or "3,10" where there can be an agreement.
+static FacetStatus read_losses(double *loss, double *agreement, const char *text)
+{
+    const char *end = read_weight(loss, text, agreement ? ',' : '\0');
+    if (agreement) *agreement = 0.0;
+    if (end && *end) end = read_weight(agreement, end + 1, '\0');
+    if (!end)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--composed-loss: expected a number from 0 to 1e6%s, found '%.40s'",
+                           agreement ? ", or two with a comma between them" : "", text);
+    if (agreement && *agreement > 0.0 && *loss == 0.0)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--composed-loss: expected an agreement beside a composed loss above 0, "
+                           "found '%.40s'",
+                           text);
+    return status_ok();
+}
+
+FacetStatus cells_losses(double *losses, double *agreements, int *count, const TextList *texts,
+                         int most)
 {
     if (texts->count > most)
         return status_fail(FACET_BAD_ARGUMENT, "--composed-loss: expected at most %d, found %d",
                            most, texts->count);
     for (*count = 0; *count < texts->count; ++*count) {
-        char *end;
-        const char *text = texts->items[*count];
-        double weight = strtod(text, &end);
-        if (end == text || *end || !(weight >= 0.0 && weight <= 1e6))
-            return status_fail(FACET_BAD_ARGUMENT,
-                               "--composed-loss: expected a number from 0 to 1e6, found '%.40s'",
-                               text);
-        for (int i = 0; i < *count; i++)
-            if (losses[i] == weight)
+        int k = *count;
+        TRY(read_losses(&losses[k], agreements ? &agreements[k] : NULL, texts->items[k]));
+        for (int i = 0; i < k; i++)
+            if (losses[i] == losses[k] && (!agreements || agreements[i] == agreements[k]))
                 return status_fail(FACET_BAD_ARGUMENT,
-                                   "--composed-loss: expected %g once, found it again", weight);
-        losses[*count] = weight;
+                                   "--composed-loss: expected %s once, found it again",
+                                   texts->items[i]);
     }
     return status_ok();
 }

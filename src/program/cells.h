@@ -19,8 +19,10 @@ typedef struct Cells {
 // the exit code of the first that failed.
 int cells_make(const Cells *cells);
 
-// The weights of the composed loss that --composed-loss named, each once: at most so many.
-FacetStatus cells_losses(double *losses, int *count, const TextList *texts, int most);
+// The weights of the composed loss that --composed-loss named, each once: at most so many. With
+// `agreements`, which may be NULL, that of the agreement can stand after a comma: "3,10".
+FacetStatus cells_losses(double *losses, double *agreements, int *count, const TextList *texts,
+                         int most);
 
 // The demonstrations of a study, unless they are there.
 int cells_demos(const char *path, const CommonOptions *common);

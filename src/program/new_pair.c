@@ -22,13 +22,19 @@ static FacetStatus read_recipe(NewPair *out, const JsonRef *recipe)
     return status_ok();
 }
 
-static FacetStatus read_study(NewPair *out, const JsonRef *root, bool composed)
+// The first recipe with the losses of the policy, whatever their weights are.
+static FacetStatus read_study(NewPair *out, const JsonRef *root, const PolicyRecord *policy)
 {
     JsonRef recipes, recipe = {0};
     TRY(json_member(&recipes, root, "recipes"));
     while (json_next(&recipe, &recipes)) {
         TRY(json_member_number(&out->composed_loss, &recipe, "composed_loss", 0.0, INFINITY));
-        if ((out->composed_loss > 0.0) == composed) return read_recipe(out, &recipe);
+        out->agreement = 0.0;
+        if (json_has(&recipe, "agreement"))
+            TRY(json_member_number(&out->agreement, &recipe, "agreement", 0.0, INFINITY));
+        if ((out->composed_loss > 0.0) == (policy->composed_weight > 0.0) &&
+            (out->agreement > 0.0) == (policy->agreement_weight > 0.0))
+            return read_recipe(out, &recipe);
     }
     return status_ok();
 }
@@ -39,7 +45,7 @@ FacetStatus new_pair_read(NewPair *out, const char *file, const FacetPolicy *pol
     *out = (NewPair){0};
     TRY(json_read(&document, file));
     JsonRef root = json_root(document, file);
-    FacetStatus status = read_study(out, &root, policy_record(policy)->composed_weight > 0.0);
+    FacetStatus status = read_study(out, &root, policy_record(policy));
     json_free(document);
     return status;
 }
@@ -50,6 +56,7 @@ Json *json_from_new_pair(const NewPair *pair)
     json_set_numbers(out, {"pairs", pair->pairs}, {"composed_loss", pair->composed_loss},
                      {"parameters", pair->parameters}, {"confidence", pair->confidence},
                      {"largest_m", pair->largest}, {"mean_m", pair->mean});
+    if (pair->agreement > 0.0) json_set_number(out, "agreement", pair->agreement);
     return out;
 }
 

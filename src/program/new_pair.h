@@ -6,13 +6,13 @@
 
 #include <facet/policy.h>
 
-// What a study found of the recipe that has the policy's loss, at the most that its pairs can speak
-// for. Its networks are smaller than the policy.
+// What a study found of the recipe that has the policy's losses, at the most that its pairs can
+// speak for. Its networks are smaller than the policy.
 typedef struct NewPair {
     bool known; // the study has such a recipe
     int pairs;
-    double composed_loss, parameters; // of the study's networks
-    double confidence, largest, mean; // the last two in m
+    double composed_loss, agreement, parameters; // of the study's networks
+    double confidence, largest, mean;            // the last two in m
 } NewPair;
 
 FacetStatus new_pair_read(NewPair *out, const char *file, const FacetPolicy *policy);

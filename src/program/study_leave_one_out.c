@@ -27,9 +27,9 @@ typedef struct LeaveOneOut {
     CommonOptions common;
     StudyOptions study;
     const char *folder;
-    TextList weights;           // of the composed loss, as they were typed
-    double weight[RECIPES_MAX]; // of each recipe
-    double agreement;           // of recipes with a composed loss
+    TextList weights;              // of the composed loss, as they were typed
+    double weight[RECIPES_MAX];    // of each recipe …
+    double agreement[RECIPES_MAX]; // … and of the agreement of composed and joint
     int recipes;
     int epochs, blocks, channels;
     int steps, plans; // of sampling, and a pair
@@ -47,11 +47,15 @@ typedef struct LeaveOneOut {
 static void policy_file(char out[STEP_WORD_SIZE], const LeaveOneOut *s, int recipe, int pair)
 {
     const FacetCourse *course = s->race->course;
-    char name[120];
-    if (pair == s->left_out)
-        snprintf(name, sizeof name, "w%g-all.safetensors", s->weight[recipe]);
+    char name[140], losses[40] = "";
+    if (s->agreement[recipe] > 0.0)
+        snprintf(losses, sizeof losses, "w%g-a%g", s->weight[recipe], s->agreement[recipe]);
     else
-        snprintf(name, sizeof name, "w%g-without-%.32s-%.32s.safetensors", s->weight[recipe],
+        snprintf(losses, sizeof losses, "w%g", s->weight[recipe]);
+    if (pair == s->left_out)
+        snprintf(name, sizeof name, "%s-all.safetensors", losses);
+    else
+        snprintf(name, sizeof name, "%s-without-%.32s-%.32s.safetensors", losses,
                  course->tracks[s->pairs[pair].task.track].name,
                  course->openings[s->pairs[pair].task.opening].name);
     step_file(out, s->folder, name);
@@ -74,8 +78,8 @@ static int train_policy(const LeaveOneOut *s, int recipe, int pair)
     step_pair(&step, "--out", text);
     snprintf(text, sizeof text, "%g", s->weight[recipe]);
     step_pair(&step, "--composed-loss", text);
-    snprintf(text, sizeof text, "%g", s->agreement);
-    if (s->agreement > 0.0 && s->weight[recipe] > 0.0) step_pair(&step, "--agreement", text);
+    snprintf(text, sizeof text, "%g", s->agreement[recipe]);
+    if (s->agreement[recipe] > 0.0) step_pair(&step, "--agreement", text);
     step_number(&step, "--epochs", s->epochs);
     step_number(&step, "--blocks", s->blocks);
     step_number(&step, "--channels", s->channels);
@@ -285,8 +289,7 @@ static Json *json_from_recipe(const LeaveOneOut *s, const RecipeResults *r, int 
     Json *out = json_object(), *pairs = json_array();
     json_set_numbers(out, {"composed_loss", s->weight[recipe]},
                      {"parameters", (double)r->about.parameters});
-    if (s->agreement > 0.0 && s->weight[recipe] > 0.0)
-        json_set_number(out, "agreement", s->agreement);
+    if (s->agreement[recipe] > 0.0) json_set_number(out, "agreement", s->agreement[recipe]);
     for (int i = 0; i < s->left_out; i++) {
         Json *pair = json_from_pair(s, &r->left_out[i]);
         json_set_number(pair, "joint_apart_m", r->left_out[i].apart);
@@ -372,12 +375,8 @@ static FacetStatus open_study(FacetRace **race, FileLock *lock, LeaveOneOut *s)
     s->race = *race;
     TRY(list_pairs(s));
     TRY(ranks_agree(team_ranks(), step_course(course, s->common.courses, ".")));
-    int length = snprintf(
-        settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
-        (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
-    if (s->agreement > 0.0)
-        snprintf(settings + length, sizeof settings - (size_t)length, ", agreement %g",
-                 s->agreement);
+    snprintf(settings, sizeof settings, "seed %llu, epochs %d, blocks %d, channels %d, course %s",
+             (unsigned long long)s->common.seed, s->epochs, s->blocks, s->channels, course);
     return step_folders(lock, s->folder, NULL, "demos.h5", settings);
 }
 
@@ -397,12 +396,9 @@ int study_leave_one_out(int argc, char **argv)
         fills(
             option_text("out", &s.folder, "DIR", "folder for demonstrations, policies and results"),
             "!leave-one-out.json *"),
-        option_list("composed-loss", &s.weights, "W",
-                    "weight of the composed loss, 0 for the paper's; again for another recipe "
-                    "(default: 3)"),
-        option_double("agreement", &s.agreement, "W", 0.0, 1e6,
-                      "weight of the agreement of composed and joint beside a composed loss; one "
-                      "a folder"),
+        option_list("composed-loss", &s.weights, "W[,A]",
+                    "weight of the composed loss, 0 for the paper's, and of the agreement of "
+                    "composed and joint; again for another recipe (default: 3)"),
         option_int("epochs", &s.epochs, "N", 1, 1 << 24, "of every training"),
         option_int("blocks", &s.blocks, "N", 1, 64, "residual blocks of every network"),
         option_int("channels", &s.channels, "N", 1, 4096, "width of every network"),
@@ -422,7 +418,7 @@ int study_leave_one_out(int argc, char **argv)
             "what the course holds out. Started again, it goes on where it stopped, and a recipe "
             "that is added later is trained beside the others.",
         .example = "facet study leave-one-out --json leave-one-out.json\n"
-                   "facet study leave-one-out --composed-loss 3 --composed-loss 0 --check",
+                   "facet study leave-one-out --composed-loss 3,10 --composed-loss 0 --check",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &s.common,
@@ -431,7 +427,7 @@ int study_leave_one_out(int argc, char **argv)
     if (!args_parse(&code, &usage, argc, argv)) return code;
     command_text(s.command, sizeof s.command, argc, argv);
     if (s.weights.count == 0) s.weights = (TextList){{"3"}, 1};
-    FacetStatus status = cells_losses(s.weight, &s.recipes, &s.weights, RECIPES_MAX);
+    FacetStatus status = cells_losses(s.weight, s.agreement, &s.recipes, &s.weights, RECIPES_MAX);
     if (!status.ok) return command_misused(usage.command, status);
     interrupt_watch();
     FacetRace *race = NULL;

@@ -332,7 +332,7 @@ int study_mechanism(int argc, char **argv)
     command_text(s.command, sizeof s.command, argc, argv);
     if (s.weights.count == 0) s.weights = (TextList){{"0", "3"}, 2};
     FacetStatus status = choose_variants(&s);
-    if (status.ok) status = cells_losses(s.losses, &s.loss_count, &s.weights, LOSSES_MAX);
+    if (status.ok) status = cells_losses(s.losses, NULL, &s.loss_count, &s.weights, LOSSES_MAX);
     if (!status.ok) return command_misused(usage.command, status);
     interrupt_watch();
     return run(&s);

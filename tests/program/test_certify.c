@@ -99,13 +99,14 @@ static void check_sweep(const JsonRef *root)
     }
 }
 
-// A leave-one-out study of both losses.
+// A leave-one-out study of several losses.
 static void write_study(void)
 {
     FILE *out = fopen("test_certify_study.json", "w");
     assert_non_null(out);
     fputs("{\"recipes\":["
           "{\"composed_loss\":3,\"parameters\":7,\"pairs\":[],\"bounds\":[]},"
+          "{\"composed_loss\":0,\"agreement\":1,\"parameters\":8,\"pairs\":[],\"bounds\":[]},"
           "{\"composed_loss\":0,\"parameters\":1000,\"pairs\":[{},{}],\"bounds\":["
           "{\"confidence\":0.75,\"largest_m\":0.5,\"mean_m\":0.25},{}]}]}",
           out);

@@ -80,7 +80,7 @@ static void it_goes_on_and_checks_once_asked(void **state)
     assert_int_equal(count_steps(again.out), 1);
     Run same = run("study leave-one-out --help");
     assert_non_null(strstr(same.out, "--check"));
-    Run more = run(STUDY " --composed-loss 3 --composed-loss 0 --check --json more.json");
+    Run more = run(STUDY " --composed-loss 3 --composed-loss 3,1 --check --json more.json");
     assert_string_equal(more.err, "");
     assert_int_equal(count_steps(more.out), 5); // the second recipe's
     Json *one, *two, *all;
@@ -90,7 +90,9 @@ static void it_goes_on_and_checks_once_asked(void **state)
     char *before = json_line(one), *after = json_line(two);
     assert_string_equal(before, after);
     JsonRef root = json_root(all, "more.json"), recipe = element_of(&root, "recipes", 1);
-    assert_near(number_of(&recipe, "composed_loss"), 0.0, 0.0);
+    assert_near(number_of(&recipe, "composed_loss"), 3.0, 0.0);
+    assert_near(number_of(&recipe, "agreement"), 1.0, 0.0);
+    assert_int_equal(access("study/w3-a1-all.safetensors", R_OK), 0);
     assert_int_equal(length_of(&recipe, "check"), 1);
     JsonRef pair = element_of(&recipe, "check", 0), bound = element_of(&recipe, "bounds", 0);
     bool within;
@@ -114,10 +116,18 @@ static void what_means_nothing_is_refused(void **state)
                  "facet study: no study 'leave-one-in', did you mean 'leave-one-out'? known: "
                  "leave-one-out, pairs, operators, mechanism\n");
     assert_fails("study leave-one-out --composed-loss x", 2,
-                 "facet study leave-one-out: --composed-loss: expected a number from 0 to 1e6, "
-                 "found 'x'\n");
+                 "facet study leave-one-out: --composed-loss: expected a number from 0 to 1e6, or "
+                 "two with a comma between them, found 'x'\n");
+    assert_fails("study leave-one-out --composed-loss 3,", 2,
+                 "facet study leave-one-out: --composed-loss: expected a number from 0 to 1e6, or "
+                 "two with a comma between them, found '3,'\n");
+    assert_fails("study leave-one-out --composed-loss 0,1", 2,
+                 "facet study leave-one-out: --composed-loss: expected an agreement beside a "
+                 "composed loss above 0, found '0,1'\n");
     assert_fails("study leave-one-out --composed-loss 3 --composed-loss 3.0", 2,
                  "facet study leave-one-out: --composed-loss: expected 3 once, found it again\n");
+    assert_fails("study leave-one-out --composed-loss 3,1 --composed-loss 3 --composed-loss 3,1", 2,
+                 "facet study leave-one-out: --composed-loss: expected 3,1 once, found it again\n");
     assert_fails(STUDY " --seed 7", 1,
                  "facet study leave-one-out: study/settings.json: expected a folder of this study, "
                  "with seed 7, found one with seed 1: other settings need another folder\n");
