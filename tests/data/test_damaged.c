@@ -77,6 +77,13 @@ static void a_damaged_heap_of_texts_is_refused(void **state)
     write_bytes("heap.h5", bytes, size);
     assert_refused(facet_dataset_read(&dataset, "heap.h5"),
                    "heap.h5: data: cannot read an attribute: found a damaged heap of texts");
+    uint64_t whole, room;
+    memcpy(&whole, heap + 8, sizeof whole); // of the heap, its head of 16 bytes included
+    room = whole - 32 + 1;                  // one byte more than there is for the first text
+    memcpy(heap + 24, &room, sizeof room);
+    write_bytes("heap.h5", bytes, size);
+    assert_refused(facet_dataset_read(&dataset, "heap.h5"),
+                   "heap.h5: data: cannot read an attribute: found a damaged heap of texts");
     free(bytes);
 }
 
