@@ -48,11 +48,6 @@ static int make_demos(const Reproduction *r, const char *demos)
     return step_run_alone(&step, cmd_demos);
 }
 
-static void add_option(Step *step, const char *option, const char *value)
-{
-    if (value) step_pair(step, option, value);
-}
-
 // All have the same network, recipe, demonstrations and held-out tasks, but for what they are
 // about.
 static int train_policy(const Reproduction *r, const char *demos, const RaceMethod *m,
@@ -64,14 +59,10 @@ static int train_policy(const Reproduction *r, const char *demos, const RaceMeth
     step_begin(&step, "train");
     step_pair(&step, "--data", demos);
     step_pair(&step, "--out", policy);
-    step_pair(&step, "--method", m->method);
-    add_option(&step, "--composed-loss", m->composed_loss);
-    add_option(&step, "--drop", m->drop);
-    add_option(&step, "--recipe", m->recipe);
-    add_option(&step, "--predict", m->predict);
+    race_method_options(&step, m);
     step_pair(&step, "--precision", "fp16");
     step_pair(&step, "--hold-out", "course");
-    add_option(&step, "--courses", r->common.courses);
+    if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
     step_number(&step, "--epochs", race_method_epochs(m, r->epochs));
     step_number(&step, "--blocks", r->blocks);
     step_number(&step, "--channels", r->channels);
@@ -92,7 +83,7 @@ static int evaluate_policy(const Reproduction *r, const char *policy, const char
     step_add(&step, "--no-sweep");
     step_add(&step, "--no-plans");
     step_add(&step, "--controls");
-    add_option(&step, "--courses", r->common.courses);
+    if (r->common.courses) step_pair(&step, "--courses", r->common.courses);
     step_common(&step, &r->common);
     return step_run(&step, cmd_eval);
 }

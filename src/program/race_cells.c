@@ -12,7 +12,7 @@
 #include <string.h>
 
 const RaceMethod race_methods[RACE_METHODS] = {
-    {.name = "ours", .method = "factored", .composed_loss = "3", .minutes = 13},
+    {.name = "ours", .method = "factored", .composed_loss = "3", .agreement = "10", .minutes = 18},
     {.name = "paper", .method = "factored", .minutes = 7},
     {.name = "baseline", .method = "baseline", .minutes = 6.5},
     {.name = "oracle", .method = "oracle", .minutes = 9},
@@ -22,13 +22,19 @@ const RaceMethod race_methods[RACE_METHODS] = {
      .when = RACE_CONTROL,
      .method = "factored",
      .longer = true,
-     .minutes = 16},
+     .minutes = 22},
     {.name = "paper-drop", .when = RACE_CONTROL, .method = "factored", .drop = "0.3", .minutes = 7},
+    {.name = "composed-loss",
+     .when = RACE_CONTROL,
+     .method = "factored",
+     .composed_loss = "3",
+     .minutes = 13},
     {.name = "oracle-ours",
      .when = RACE_CONTROL,
      .method = "oracle",
      .composed_loss = "3",
-     .minutes = 18},
+     .agreement = "10",
+     .minutes = 25},
     {.name = "recipe-v",
      .method = "factored",
      .recipe = "paper",
@@ -66,6 +72,9 @@ static const struct {
     {"recipe-v", "factored_joint", "The paper's recipe, v, joint", "Recipe, v, joint", false},
     {"recipe-eps", "factored_composed", "The paper's recipe, eps, composed", "Recipe, eps", false},
     {"recipe-eps", "factored_joint", "The paper's recipe, eps, joint", "Recipe, eps, joint", false},
+    {"composed-loss", "ours_composed", "The composed loss alone, composed", "Composed loss", false},
+    {"composed-loss", "ours_joint", "The composed loss alone, joint", "Composed loss, joint",
+     false},
     {"ours", "ours_composed", "Ours, composed", "Ours", false},
     {"ours", "ours_joint", "Ours, joint", "Ours, joint", false},
     {"ours", "ours_track", "Ours, told the track alone", "Ours, track alone", true},
@@ -91,7 +100,17 @@ int race_method_epochs(const RaceMethod *method, int epochs)
 {
     enum { RECIPE_EPOCHS = 160 };
     if (!method->longer) return epochs;
-    return ((epochs ? epochs : RECIPE_EPOCHS) * 5 + 1) / 2;
+    return ((epochs ? epochs : RECIPE_EPOCHS) * 7 + 1) / 2;
+}
+
+void race_method_options(Step *step, const RaceMethod *method)
+{
+    const char *const options[][2] = {
+        {"--method", method->method},       {"--composed-loss", method->composed_loss},
+        {"--agreement", method->agreement}, {"--drop", method->drop},
+        {"--recipe", method->recipe},       {"--predict", method->predict}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i][1]) step_pair(step, options[i][0], options[i][1]);
 }
 
 void race_cell_file(char out[STEP_WORD_SIZE], const char *folder, const RaceMethod *method,

@@ -13,13 +13,13 @@ typedef enum RaceWhen { RACE_ALWAYS, RACE_CONTROL, RACE_NAMED } RaceWhen;
 // A method of the comparison: what `facet train` is told. NULL leaves an option to the recipe.
 typedef struct RaceMethod {
     const char *name; // of its cells, NAME-SEED.json
-    const char *method, *composed_loss, *drop, *recipe, *predict;
-    bool longer; // as many rows go through the network as with the composed loss
+    const char *method, *composed_loss, *agreement, *drop, *recipe, *predict;
+    bool longer; // as many rows go through the network as with our loss
     RaceWhen when;
     double minutes; // that a cell takes beside others, on two idle cores with AVX-512
 } RaceMethod;
 
-enum { RACE_METHODS = 11, RACE_SEEDS_MAX = 64 };
+enum { RACE_METHODS = 12, RACE_SEEDS_MAX = 64 };
 extern const RaceMethod race_methods[RACE_METHODS];
 
 // The number of a method's name; the refusal lists the names.
@@ -27,10 +27,14 @@ FacetStatus race_method_find(int *index, const char *name);
 
 // Epochs of a method when the others have so many, 0 for the recipe's: 0 where it is the recipe's.
 //
-// The composed loss takes half of an update's rows through 1 + K branches as well. With the race's
-// two factors that is 2.5 times the rows of the paper's loss, forwards and backwards through the
-// same network: an equal number of operations has 2.5 times the epochs.
+// The composed loss takes half of an update's rows through 1 + K branches as well, and the
+// agreement through two more. With the race's two factors that is 3.5 times the rows of the paper's
+// loss, forwards and backwards through the same network: an equal number of operations has 3.5
+// times the epochs.
 int race_method_epochs(const RaceMethod *method, int epochs);
+
+// Adds the method, and what it tells `facet train`, to a command of that.
+void race_method_options(Step *step, const RaceMethod *method);
 
 // FOLDER/NAME-SEED.SUFFIX.
 void race_cell_file(char out[STEP_WORD_SIZE], const char *folder, const RaceMethod *method,

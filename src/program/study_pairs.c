@@ -82,9 +82,7 @@ static int train_policy(const PairsCommand *o, const PairsSplit *split, int meth
     step_begin(&step, "train");
     step_pair(&step, "--data", demos);
     step_pair(&step, "--out", policy);
-    step_pair(&step, "--method", race_methods[index].method);
-    if (race_methods[index].composed_loss)
-        step_pair(&step, "--composed-loss", race_methods[index].composed_loss);
+    race_method_options(&step, &race_methods[index]);
     step_pair(&step, "--precision", "fp16");
     for (int i = o->numbers[n]; i < split->count; i++)
         step_pair(&step, "--hold-out", split->names[i]);

@@ -101,8 +101,9 @@ static void check_other_course(void)
         strstr(other.err, "settings.json: expected a folder of this study, with course "));
 }
 
-static const char *const methods[] = {"ours", "paper",        "baseline",   "oracle",     "knet",
-                                      "told", "paper-longer", "paper-drop", "oracle-ours"};
+static const char *const methods[] = {"ours",          "paper",      "baseline",     "oracle",
+                                      "knet",          "told",       "paper-longer", "paper-drop",
+                                      "composed-loss", "oracle-ours"};
 enum { METHODS = sizeof methods / sizeof *methods, PAPERS = 5 };
 
 static bool is_there(const char *method, int seed, const char *suffix)
@@ -145,7 +146,12 @@ static void check_controls(void)
     assert_near(TRAINED("paper-drop", "factored_joint", "drop"),
                 TRAINED("ours", "ours_joint", "drop"), 0.0);
     assert_near(TRAINED("paper-drop", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("composed-loss", "ours_joint", "composed_loss"), 3.0, 0.0);
+    assert_true(TRAINED("composed-loss", "ours_joint", "rows") <
+                TRAINED("ours", "ours_joint", "rows")); // it has no agreement
+    assert_near(TRAINED("ours", "ours_joint", "agreement"), 10.0, 0.0);
     assert_near(TRAINED("oracle-ours", "oracle", "composed_loss"), 3.0, 0.0);
+    assert_near(TRAINED("oracle-ours", "oracle", "agreement"), 10.0, 0.0);
     assert_near(TRAINED("paper", "factored_joint", "updates"),
                 TRAINED("ours", "ours_joint", "updates"), 0.0);
     assert_near(TRAINED("paper-longer", "factored_joint", "rows"),
@@ -234,7 +240,7 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(14, 1);
+    check_summary(16, 1);
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
     check_speeds("ours", "ours_track");
@@ -254,7 +260,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(14, 2);
+    check_summary(16, 2);
     check_other_course();
     refuse_other_settings();
 }
