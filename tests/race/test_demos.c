@@ -131,6 +131,17 @@ static FacetStatus plan_aside(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const 
     return status_ok();
 }
 
+// How much higher one set flies than another, in m, on the mean.
+static double mean_rise(const FacetDataset *set, const FacetDataset *other)
+{
+    int rows = set->demos * FACET_CHUNK_KEYPOINTS;
+    double rise = 0.0;
+    for (int row = 0; row < rows; row++)
+        rise +=
+            set->observations[0].values[row * 13 + 2] - other->observations[0].values[row * 13 + 2];
+    return rise / rows;
+}
+
 static void a_pilot_changes_states_and_not_labels(void **state)
 {
     (void)state;
@@ -144,15 +155,32 @@ static void a_pilot_changes_states_and_not_labels(void **state)
     size_t size =
         sizeof(double) * (size_t)alone->demos * FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS;
     assert_memory_equal(alone->actions, piloted->actions, size);
-    double rise = 0.0;
-    for (int row = 0; row < alone->demos * FACET_CHUNK_KEYPOINTS; row++)
-        rise += piloted->observations[0].values[row * 13 + 2] -
-                alone->observations[0].values[row * 13 + 2];
-    rise /= alone->demos * FACET_CHUNK_KEYPOINTS;
+    double rise = mean_rise(piloted, alone);
     assert_less(0.1, rise); // half of the stretches, half a metre, less what takes time
     assert_less(rise, 0.5);
     facet_dataset_destroy(alone);
     facet_dataset_destroy(piloted);
+    facet_race_close(race);
+}
+
+// Who says nothing about shares gets half of the stretches from the pilot.
+static void a_pilot_flies_half_of_a_rollout(void **state)
+{
+    (void)state;
+    FacetRace *race = open_study(2);
+    FacetDemoOptions options = few();
+    FacetPlanner pilot = {.name = "aside", .plan = plan_aside};
+    FacetDataset *none, *usual, *all;
+    options.rollouts = 20;
+    write_and_read(&none, race, &options);
+    options.pilot = &pilot;
+    write_and_read(&usual, race, &options);
+    options.pilot_share = 1.0;
+    write_and_read(&all, race, &options);
+    assert_near(mean_rise(usual, none) / mean_rise(all, none), 0.5, 0.1);
+    facet_dataset_destroy(none);
+    facet_dataset_destroy(usual);
+    facet_dataset_destroy(all);
     facet_race_close(race);
 }
 
@@ -258,6 +286,7 @@ int main(void)
         cmocka_unit_test(labels_are_the_experts_commands),
         cmocka_unit_test(rollouts_differ_in_start_speed_and_wind),
         cmocka_unit_test(a_pilot_changes_states_and_not_labels),
+        cmocka_unit_test(a_pilot_flies_half_of_a_rollout),
         cmocka_unit_test(the_same_bytes_at_any_number_of_threads),
         cmocka_unit_test(another_seed_gives_other_demonstrations),
         cmocka_unit_test(a_full_disk_leaves_no_file),
