@@ -76,6 +76,25 @@ static void a_cell_is_what_an_evaluation_gives(void **state)
     eval_run_free(&run);
 }
 
+// The second seed of an evaluation is the first of one that begins a number later.
+static void an_evaluation_counts_its_seeds_upwards(void **state)
+{
+    (void)state;
+    const FacetPolicySampling from_three = {.steps = 2, .seed = 3},
+                              from_four = {.steps = 2, .seed = 4};
+    EvalRun both, later;
+    assert_ok(eval_run(&both, race, policy, &from_three, 2, NULL));
+    assert_ok(eval_run(&later, race, policy, &from_four, 1, NULL));
+    assert_int_equal(both.tasks, later.tasks);
+    for (int t = 0; t < both.tasks; t++) {
+        const FacetRaceResult *first = eval_result(&both, 0, t), *second = eval_result(&both, 1, t);
+        assert_memory_equal(second->plan, eval_result(&later, 0, t)->plan, sizeof second->plan);
+        assert_memory_not_equal(second->plan, first->plan, sizeof second->plan);
+    }
+    eval_run_free(&both);
+    eval_run_free(&later);
+}
+
 static void plans_are_measured_from_those_with_the_most_steps(void **state)
 {
     (void)state;
@@ -143,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gates_are_counted_by_kind_of_task),
         cmocka_unit_test(a_cell_is_what_an_evaluation_gives),
+        cmocka_unit_test(an_evaluation_counts_its_seeds_upwards),
         cmocka_unit_test(plans_are_measured_from_those_with_the_most_steps),
         cmocka_unit_test(a_curve_comes_back_from_its_file),
         cmocka_unit_test(a_list_has_every_curve_once),
