@@ -132,6 +132,36 @@ static void every_input_changes_the_key(void **state)
     facet_race_close(race);
 }
 
+// A simulation that has changed finds other speeds from the same inputs: a flight is in the key.
+// What the model derives from its parameters stands for such a change.
+static void another_simulation_has_another_key(void **state)
+{
+    (void)state;
+    FacetRace *race = open_with(NULL, false);
+    uint64_t usual = key_of(race);
+    double right = race->model.decay_full;
+    race->model.decay_full = 0.99 * right;
+    assert_true(key_of(race) != usual);
+    race->model.decay_full = right;
+    assert_int_equal(key_of(race), usual);
+    facet_race_close(race);
+}
+
+// Where there is nothing to fly the key does without a flight.
+static void courses_without_tracks_or_openings_have_keys(void **state)
+{
+    (void)state;
+    FacetRace *race = open_with(NULL, false);
+    FacetCourse bare = *race->course;
+    bare.opening_count = 0;
+    bare.openings = NULL;
+    uint64_t no_opening = speed_cache_key(&bare, &race->model, &race->preset);
+    bare.track_count = 0;
+    bare.tracks = NULL;
+    assert_true(no_opening != speed_cache_key(&bare, &race->model, &race->preset));
+    facet_race_close(race);
+}
+
 static void a_damaged_file_is_replaced(void **state)
 {
     (void)state;
@@ -198,6 +228,8 @@ int main(void)
         cmocka_unit_test(odd_numbers_survive),
         cmocka_unit_test(a_kept_map_is_not_searched_again),
         cmocka_unit_test(every_input_changes_the_key),
+        cmocka_unit_test(another_simulation_has_another_key),
+        cmocka_unit_test(courses_without_tracks_or_openings_have_keys),
         cmocka_unit_test(a_damaged_file_is_replaced),
         cmocka_unit_test(another_maps_file_is_not_taken),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_no_failure),
