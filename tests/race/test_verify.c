@@ -135,6 +135,53 @@ static void a_plan_that_is_too_fast_is_slowed_just_enough(void **state)
     assert_true(wide.verified.duration > report.verified.duration);
 }
 
+static FacetVec3 slowest_place(const FacetKeypoint *plan)
+{
+    int slowest = 0;
+    for (int i = 1; i < FACET_CHUNK_KEYPOINTS; i++)
+        if (plan[i].speed < plan[slowest].speed) slowest = i;
+    return plan[slowest].pos;
+}
+
+static void a_plan_is_slowed_most_at_the_gate_that_it_would_miss(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *task;
+        double speed;
+        int gate; // the first that misses its margin
+    } cases[] = {{"bend/small", 1.4, 0}, {"bend/large", 1.4, 1}, {"straight/small", 2.8, 1}};
+    for (int i = 0; i < 3; i++) {
+        FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+        FacetVerifyReport report;
+        FacetVerifyOptions options = slow_only();
+        FacetCourseTask task = task_named(cases[i].task);
+        FacetVec3 gate = race->course->tracks[task.track].gates[cases[i].gate].center;
+        make_plan(raw, task, (Distorted){cases[i].speed, 0.0});
+        assert_ok(facet_race_verify(&report, race, raw, task, &options));
+        assert_true(report.within_margin);
+        assert_int_equal(report.slowed_gates, 1);
+        assert_less(vec3_distance(slowest_place(report.plan), gate), 1.0); // one keypoint a metre
+    }
+}
+
+// How fast a plan ends says nothing about its speed at a gate, from where slowing begins.
+static void a_plan_that_ends_slowly_is_still_slowed_at_its_gates(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = slow_only();
+    FacetCourseTask task = task_named("bend/small");
+    make_plan(raw, task, (Distorted){1.4, 0.0});
+    raw[FACET_CHUNK_KEYPOINTS - 1].speed =
+        race->course->speed_min; // the floor: from here no step down is left
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_true(report.within_margin);
+    assert_int_equal(report.slowed_gates, 1);
+    assert_int_equal(report.blocked_count, 0);
+}
+
 static void a_path_that_misses_is_named_and_left(void **state)
 {
     (void)state;
@@ -316,6 +363,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_that_keeps_its_margin_is_not_touched),
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
+        cmocka_unit_test(a_plan_is_slowed_most_at_the_gate_that_it_would_miss),
+        cmocka_unit_test(a_plan_that_ends_slowly_is_still_slowed_at_its_gates),
         cmocka_unit_test(a_path_that_misses_is_named_and_left),
         cmocka_unit_test(a_path_that_misses_is_repaired),
         cmocka_unit_test(what_is_not_good_says_why),
