@@ -267,6 +267,12 @@ static void files_hold_what_was_collected(void **unused)
     collection.shrink = 7;
     assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
                    "shrink: expected a divisor of 32 and 24, found 7");
+    collection.shrink = 3; // of the height alone
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
+                   "shrink: expected a divisor of 32 and 24, found 3");
+    collection.shrink = 16; // of the width alone
+    assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
+                   "shrink: expected a divisor of 32 and 24, found 16");
     collection.shrink = 4, collection.redrawn = 1.5;
     assert_refused(facet_gate_collect_file(path, world, &collection, NULL, pool, NULL),
                    "redrawn flights: expected a share from 0 to 1, found 1.5");
