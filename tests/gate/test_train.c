@@ -4,6 +4,8 @@
 #include "gates.h"
 #include "policy/squares.h"
 
+#include <time.h>
+
 // Two venues, two sides of one gate.
 static const char *const task_names[] = {"Field/red/3/+1", "Field/red/3/-1", "industrial/red/3/+1",
                                          "industrial/red/3/-1"};
@@ -160,18 +162,28 @@ static void refuse_other_rounds(const FacetGateWorld *world, const char *out, co
     }
 }
 
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
 static void a_round_cut_short_resumes(void **state)
 {
     (void)state;
     FacetGateWorld *world = shipped_world();
     FacetPool *pool;
     FacetTrainSummary straight, resumed;
+    struct timespec start;
     FacetGateTraining training = one_round();
     assert_ok(facet_pool_create(&pool, 2));
     write_demos(world, TASKS, pool);
+    clock_gettime(CLOCK_MONOTONIC, &start);
     assert_ok(facet_gate_train(&straight, world, "demos.h5", "straight", &training, pool, NULL));
     assert_int_equal(straight.updates, 6);
     assert_int_equal(straight.resumed, 0);
+    assert_between(straight.seconds, 1e-9, seconds_since(&start)); // of the stages, without flights
     FacetImageSet *set;
     assert_ok(facet_image_set_open(&set, (const char *const[]){"demos.h5"}, 1));
     assert_true(straight.demos > facet_image_set_count(set)); // frames of the round joined
