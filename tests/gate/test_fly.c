@@ -1,6 +1,7 @@
 // Flights: the expert in every venue, its labels, the observer, and every way a flight can end.
 #include "factor/factor.h"
 #include "gate/observer.h"
+#include "gate/streams.h"
 #include "gates.h"
 
 // ---- The expert ---------------------------------------------------------------------------------
@@ -377,6 +378,63 @@ static void threads_change_nothing(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// Frames as they should be, drawn again from where the vehicle was.
+typedef struct Redrawn {
+    const FacetGateWorld *world;
+    size_t size;
+    uint8_t *rgb;
+    int frames, moved; // those in which the water has moved since the start
+} Redrawn;
+
+static void redraw(const Redrawn *again, const FacetGateView *view, double time)
+{
+    const FacetGateTrial *trial = view->trial;
+    FacetCameraShot shot = {.pos_world = view->truth->pos_world,
+                            .attitude = view->truth->attitude,
+                            .time = time,
+                            .look = trial->look,
+                            .seed = trial->seed,
+                            .stream = gate_stream(trial->number, GATE_STREAM_FRAMES + view->frame)};
+    facet_gate_paint(&shot, again->world, trial);
+    facet_camera_render(again->rgb, &again->world->camera,
+                        facet_gate_venue(again->world, trial->task), &shot, NULL);
+}
+
+static FacetStatus compare_frame(void *context, const FacetGateView *view, const double *offsets,
+                                 FacetVec3 estimate)
+{
+    (void)offsets, (void)estimate;
+    Redrawn *again = context;
+    redraw(again, view, view->frame / again->world->rate);
+    assert_memory_equal(view->rgb, again->rgb, again->size);
+    redraw(again, view, 0.0);
+    again->moved += memcmp(view->rgb, again->rgb, again->size) != 0;
+    again->frames++;
+    return status_ok();
+}
+
+// Water moves from frame to frame as time goes by in the flight.
+static void frames_show_their_own_time(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    world->camera.width = 80, world->camera.height = 60;
+    world->time_out = 1.0;
+    FacetGatePilot expert = facet_gate_expert(world);
+    FacetGateTrial trial;
+    FacetGateFlight flight;
+    Redrawn again = {.world = world, .size = 80 * 60 * 3};
+    again.rgb = malloc(again.size);
+    assert_non_null(again.rgb);
+    const FacetGateWatch watch = {.frame = compare_frame, .context = &again, .sees = true};
+    assert_ok(facet_gate_trial(&trial, world, task_of(world, "pool/blue/3/+1"), 1, 3));
+    assert_ok(facet_gate_fly(&flight, world, &trial, &expert, &watch));
+    assert_int_equal(again.frames, 10);
+    assert_int_equal(again.moved, 9); // all but the first
+    free(again.rgb);
+    facet_gate_world_destroy(world);
+}
+
 static FacetStatus refuse_to_make(FacetGatePilot *pilot, void *context, int worker)
 {
     (void)pilot, (void)context;
@@ -462,6 +520,7 @@ int main(void)
         cmocka_unit_test(pilots_that_fail),
         cmocka_unit_test(the_truth_does_not_reach_the_controller),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(frames_show_their_own_time),
         cmocka_unit_test(crews_that_fail),
         cmocka_unit_test(a_stop_ends_a_flight),
         cmocka_unit_test(tally_by_hand),
