@@ -259,6 +259,34 @@ static void looks_of_every_venue(void **unused)
     }
 }
 
+// Where the sun of this direction stands in a look of that number.
+static FacetVec3 turned_sun(FacetVec3 sun, uint64_t number)
+{
+    Look look = {.light.sun_direction = {(float)sun.x, (float)sun.y, (float)sun.z}};
+    look_redraw(&look, 0, number);
+    const float *found = look.light.sun_direction;
+    return vec3((double)found[0], (double)found[1], (double)found[2]);
+}
+
+// The suns of two venues turn by the same angle about the vertical, and all round over the looks.
+static void the_sun_of_a_look_turns_about_the_vertical(void **unused)
+{
+    (void)unused;
+    const FacetVec3 east = vec3(0.6, 0.0, 0.8), slanting = vec3(0.48, 0.36, 0.8);
+    int seen[4] = {0};
+    for (uint64_t number = 1; number <= 40; number++) {
+        FacetVec3 first = turned_sun(east, number), second = turned_sun(slanting, number);
+        assert_near(first.z, 0.8, 1e-6);
+        assert_near(second.z, 0.8, 1e-6);
+        assert_near(vec3_norm(first), 1.0, 1e-6);
+        assert_near(vec3_norm(second), 1.0, 1e-6);
+        assert_near(vec3_dot(first, second), vec3_dot(east, slanting), 1e-6);
+        assert_near(vec3_cross(first, second).z, vec3_cross(east, slanting).z, 1e-6);
+        seen[2 * (first.x > 0.0) + (first.y > 0.0)]++;
+    }
+    for (int i = 0; i < 4; i++) assert_true(seen[i] >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_other_gates_have_other_colors),
         cmocka_unit_test(looks_change_all_but_the_gates),
         cmocka_unit_test(looks_of_every_venue),
+        cmocka_unit_test(the_sun_of_a_look_turns_about_the_vertical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
