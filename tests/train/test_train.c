@@ -524,6 +524,44 @@ static void another_training_does_not_resume(void **state)
                    "agreeing: expected the train_agreement_weight of this run, none, found 1");
 }
 
+// Says in a checkpoint that another network was being trained.
+static void set_network(const char *path, char digit)
+{
+    static const char key[] = "\"at_network\":\"";
+    size_t size, length = sizeof key - 1;
+    char *bytes = read_bytes(&size, path), *at = bytes;
+    while (at + length < bytes + size && memcmp(at, key, length) != 0) at++;
+    assert_true(at + length < bytes + size);
+    at[length] = digit;
+    write_bytes(path, bytes, size);
+    free(bytes);
+}
+
+// A knet of six has networks 0 to 5: a checkpoint of a later one is of no use, and one of the last
+// needs the weights of those before it.
+static void a_checkpoint_is_of_a_network_that_is_there(void **state)
+{
+    (void)state;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    FacetTrainOptions options = tiny_training();
+    FacetTrainSummary summary;
+    Watcher watcher = {.stop_at = 12};
+    const FacetProgress progress = {.report = watch_update, .context = &watcher};
+    options.method = FACET_POLICY_KNET;
+    assert_refused(facet_policy_train(&summary, "waves.h5", "knet", &options, NULL, &progress),
+                   "interrupted at update 12");
+    options.resume = true;
+    set_network("knet.ckpt", '6');
+    assert_refused(train(&summary, "waves.h5", "knet", &options),
+                   "knet.ckpt: at_network: expected a number from 0 to 5, found '6'");
+    set_network("knet.ckpt", '5');
+    assert_refused(train(&summary, "waves.h5", "knet", &options),
+                   "knet.ckpt: expected a tensor done.null.");
+    set_network("knet.ckpt", '0');
+    assert_ok(train(&summary, "waves.h5", "knet", &options));
+    assert_int_equal(summary.resumed, 12);
+}
+
 // ---- Refusals -----------------------------------------------------------------------------------
 
 static void a_diverging_loss_stops(void **state)
@@ -638,6 +676,7 @@ int main(void)
         cmocka_unit_test_teardown(a_long_log_is_read_in_time, scratch_clean),
         cmocka_unit_test_teardown(a_host_that_says_stop_gets_a_checkpoint, scratch_clean),
         cmocka_unit_test_teardown(another_training_does_not_resume, scratch_clean),
+        cmocka_unit_test_teardown(a_checkpoint_is_of_a_network_that_is_there, scratch_clean),
         cmocka_unit_test_teardown(a_diverging_loss_stops, scratch_clean),
         cmocka_unit_test_teardown(a_constant_action_stays_as_it_is, scratch_clean),
         cmocka_unit_test_teardown(unusable_demonstrations_are_refused, scratch_clean),
