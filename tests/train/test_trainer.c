@@ -1,8 +1,9 @@
 // Training in float: the same bits on any number of threads and after a resume, a loss that falls,
-// numbers that are not finite, and no allocation inside a step or a sample.
+// numbers that are not finite, gradients part by part, and no allocation inside a step or a sample.
 #include "allocations.h"
 #include "diffusion/sampler.h"
 #include "testing.h"
+#include "train/score_backward.h"
 #include "train/trainer.h"
 
 #include <stdlib.h>
@@ -153,6 +154,43 @@ static void not_finite_updates_nothing(void **state)
     teardown(&f);
 }
 
+// How many of these numbers were written: the others are left as NAN.
+static size_t count_written(const float *numbers, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) found += isfinite(numbers[i]);
+    return found;
+}
+
+// A rank sums the gradients of some parts and hands over the block from where they start to where
+// the next ones do: every tensor of a part lies there, and no other is written.
+static void the_gradients_of_a_part_lie_where_it_starts(void **state)
+{
+    (void)state;
+    Fixture f;
+    setup(&f, 2, 1.0);
+    steps(&f, 1); // the workspace keeps what the gradients are summed from
+    size_t size = f.net->table.size;
+    int parts = score_parts(f.net);
+    float *grads = malloc(size * sizeof *grads);
+    assert_non_null(grads);
+    assert_int_equal(score_part_start(f.net, 0), 0);
+    assert_int_equal(score_part_start(f.net, parts), size);
+    for (int part = 0; part < parts; part++) {
+        size_t start = score_part_start(f.net, part), end = score_part_start(f.net, part + 1);
+        for (size_t i = 0; i < size; i++) grads[i] = NAN;
+        score_backward_weights(grads, NULL, f.trainer->work, part, part + 1, f.pool);
+        for (int i = 0; i < f.net->table.count; i++) {
+            const Tensor *tensor = &f.net->table.tensors[i];
+            bool inside = tensor->offset >= start && tensor->offset < end;
+            assert_int_equal(count_written(grads + tensor->offset, tensor->size),
+                             inside ? tensor->size : 0);
+        }
+    }
+    free(grads);
+    teardown(&f);
+}
+
 static void nothing_is_allocated(void **state)
 {
     (void)state;
@@ -186,6 +224,7 @@ int main(void)
         cmocka_unit_test(resume_continues),
         cmocka_unit_test(loss_falls),
         cmocka_unit_test(not_finite_updates_nothing),
+        cmocka_unit_test(the_gradients_of_a_part_lie_where_it_starts),
         cmocka_unit_test(nothing_is_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
