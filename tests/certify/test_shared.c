@@ -3,6 +3,7 @@
 #include "certify/study.h"
 #include "policy/waves.h"
 #include "pools.h"
+#include "team.h"
 
 #include <facet_study/train.h>
 #include <stdio.h>
@@ -65,21 +66,14 @@ static int close_study(void **state)
 static void ranks_leave_the_records_of_one_rank(void **state)
 {
     (void)state;
-    char self[2048], command[4096], *one, *shared;
+    char *one, *shared;
     size_t size, shared_size;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(length > 0);
-    self[length] = '\0';
     run_study("one.state", 1, NULL);
     assert_ok(file_read(&one, &size, "one.state"));
     assert_ok(file_write("shared.state", one, size));
     free(one);
     run_study("one.state", 4, NULL);
-    snprintf(command, sizeof command,
-             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-             "mpirun --oversubscribe -n 2 '%s' rank",
-             self);
-    assert_int_equal(system(command), 0);
+    run_on_ranks(2);
     assert_ok(file_read(&one, &size, "one.state"));
     assert_ok(file_read(&shared, &shared_size, "shared.state"));
     assert_int_equal(size, shared_size);
@@ -108,14 +102,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_leave_the_records_of_one_rank),
     };
-    if (argc == 2 && strcmp(argv[1], "rank") == 0) return run_rank();
-#ifndef FACET_MPI
-    print_message("skipped: built without MPI\n");
-    return 77;
-#endif
-    if (system("mpirun --version >/dev/null 2>&1") != 0) {
-        print_message("skipped: no mpirun, which openmpi-bin brings\n");
-        return 77;
-    }
+    if (is_rank(argc, argv)) return run_rank();
+    if (no_ranks()) return skip_without_ranks();
     return cmocka_run_group_tests(tests, open_study, close_study);
 }

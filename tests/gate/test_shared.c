@@ -4,6 +4,7 @@
 #include "gates.h"
 #include "pools.h"
 #include "scratch.h"
+#include "team.h"
 
 #include <facet_study/ranks.h>
 
@@ -25,27 +26,13 @@ static void collect(const char *path, FacetRanks *ranks)
     facet_gate_world_destroy(world);
 }
 
-// Ranks that wait for each other for ever are ended.
-static void run_on_two_ranks(void)
-{
-    char self[2048], command[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(length > 0);
-    self[length] = '\0';
-    snprintf(command, sizeof command,
-             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-             "mpirun --oversubscribe --timeout 20 -n 2 '%s' rank",
-             self);
-    assert_int_equal(system(command), 0);
-}
-
 static void ranks_leave_the_frames_of_one_process(void **state)
 {
     (void)state;
     char *one, *shared;
     size_t size, shared_size;
     collect("one.h5", NULL);
-    run_on_two_ranks();
+    run_on_ranks(2);
     assert_ok(file_read(&one, &size, "one.h5"));
     assert_ok(file_read(&shared, &shared_size, "shared.h5"));
     assert_int_equal(size, shared_size);
@@ -70,14 +57,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_leave_the_frames_of_one_process),
     };
-    if (argc == 2 && strcmp(argv[1], "rank") == 0) return run_rank();
-#ifndef FACET_MPI
-    print_message("skipped: built without MPI\n");
-    return 77;
-#endif
-    if (system("mpirun --version >/dev/null 2>&1") != 0) {
-        print_message("skipped: no mpirun, which openmpi-bin brings\n");
-        return 77;
-    }
+    if (is_rank(argc, argv)) return run_rank();
+    if (no_ranks()) return skip_without_ranks();
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

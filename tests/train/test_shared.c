@@ -2,6 +2,7 @@
 // shard of an update is left for.
 #include "policy/waves.h"
 #include "scratch.h"
+#include "team.h"
 
 // Batches of one and two whole shards of four rows, and one row more.
 enum { RANKS = 3, CASES = 3 };
@@ -23,16 +24,8 @@ static void train(const char *name, int batch, int idle_ranks, FacetRanks *ranks
 static void ranks_leave_the_policy_of_one_rank(void **state)
 {
     (void)state;
-    char self[2048], command[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(length > 0);
-    self[length] = '\0';
     write_waves("waves.h5", WAVE_TASKS, false);
-    snprintf(command, sizeof command,
-             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-             "mpirun --oversubscribe -n %d '%s' rank",
-             RANKS, self);
-    assert_int_equal(system(command), 0);
+    run_on_ranks(RANKS);
     for (int i = 0; i < CASES; i++) {
         char one[32], shared[32];
         train("one", batches[i], 0, NULL);
@@ -58,14 +51,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_leave_the_policy_of_one_rank),
     };
-    if (argc == 2 && strcmp(argv[1], "rank") == 0) return run_rank();
-#ifndef FACET_MPI
-    print_message("skipped: built without MPI\n");
-    return 77;
-#endif
-    if (system("mpirun --version >/dev/null 2>&1") != 0) {
-        print_message("skipped: no mpirun, which openmpi-bin brings\n");
-        return 77;
-    }
+    if (is_rank(argc, argv)) return run_rank();
+    if (no_ranks()) return skip_without_ranks();
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }
