@@ -94,7 +94,7 @@ def passage(data, label):
 
 
 def held_out_tasks(data, label):
-    shown = ["ours_composed", "factored_composed", "oracle", "knet", "baseline"]
+    shown = ["ours_composed", "factored_composed", "oracle", "baseline"]
     name = label.split(" ")[0] + " (held out)"
     rows = [task_of(data["methods"][key]["tasks"], name) for key in shown]
     return [percent(row["share_all_seeds"]) for row in rows] + [
