@@ -1,5 +1,6 @@
 // Flights: the expert in every venue, its labels, the observer, and every way a flight can end.
 #include "factor/factor.h"
+#include "flight/flight.h"
 #include "gate/observer.h"
 #include "gate/streams.h"
 #include "gates.h"
@@ -324,6 +325,68 @@ static void the_truth_does_not_reach_the_controller(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// ---- Wind ---------------------------------------------------------------------------------------
+
+enum { WINDY_STEPS = 120 };
+
+static FacetStatus plan_unmoved(double *offsets, void *context, const FacetGateView *view)
+{
+    (void)context, (void)view;
+    for (int i = 0; i < FACET_GATE_HORIZON * FACET_GATE_DIM; i++)
+        offsets[i] = i % FACET_GATE_DIM == 0 ? 5.0 : 0.0;
+    return status_ok();
+}
+
+static FacetStatus note_velocity(void *context, const FacetGateView *view, const double *offsets,
+                                 FacetVec3 estimate)
+{
+    (void)offsets, (void)estimate;
+    FacetVec3 *velocities = context;
+    velocities[view->frame] = view->truth->vel_world;
+    return status_ok();
+}
+
+// The velocity at every step of a flight with a frame at each.
+static void fly_in_gusts(FacetVec3 *velocities, const FacetGateWorld *world, FacetGateTrial *trial,
+                         double gusts)
+{
+    const FacetGatePilot pilot = {.plan = plan_unmoved};
+    const FacetGateWatch watch = {.frame = note_velocity, .context = velocities};
+    FacetGateFlight flight;
+    trial->disturbance = (FacetGateDisturbance){.gust_speed = gusts, .time = 0.5};
+    assert_ok(facet_gate_fly(&flight, world, trial, &pilot, &watch));
+    assert_int_equal(flight.end, FACET_GATE_TIMEOUT);
+    assert_int_equal(flight.frames, WINDY_STEPS);
+}
+
+// The wind is the trial's own and takes another value 60 times a second. No command depends on
+// where the vehicle is blown, so with the same drag on all axes the gap between the velocities in
+// gusts and in still air goes towards the wind at the rate of the drag.
+static void gusts_change_sixty_times_a_second(void **unused)
+{
+    (void)unused;
+    const double drag = 0.5, gusts = 2.0;
+    FacetGateWorld *world = shipped_world();
+    double step = world->model.step, keep = exp(-drag * step);
+    world->model.params.drag = vec3(drag, drag, drag);
+    world->rate = FACET_QUAD_RATE, world->time_out = WINDY_STEPS * step;
+    FacetGateTrial trial;
+    FacetVec3 calm[WINDY_STEPS], windy[WINDY_STEPS], wind = vec3(0.0, 0.0, 0.0), gap = wind;
+    assert_ok(facet_gate_trial(&trial, world, task_of(world, "Field/red/1/+1"), 1, 1));
+    trial.start.pos_world.z = 30.0; // far from everything
+    fly_in_gusts(calm, world, &trial, 0.0);
+    fly_in_gusts(windy, world, &trial, gusts);
+    const FacetGusts drawn = {.speed = gusts, .time = 0.5};
+    FacetRng rng = rng_make(trial.seed, gate_stream(trial.number, GATE_STREAM_GUSTS));
+    for (int k = 0; k < WINDY_STEPS; k++) {
+        assert_vec3_near(vec3_sub(windy[k], calm[k]), gap, 1e-9);
+        if (k % 10 == 0) wind = gust_next(wind, &drawn, 1.0 / 60.0, &rng);
+        gap = vec3_axpy(wind, keep, vec3_sub(gap, wind));
+    }
+    assert_true(vec3_norm(gap) > 0.01);
+    facet_gate_world_destroy(world);
+}
+
 // ---- Threads and frames -------------------------------------------------------------------------
 
 typedef struct FrameSum {
@@ -519,6 +582,7 @@ int main(void)
         cmocka_unit_test(another_gate_is_just_air),
         cmocka_unit_test(pilots_that_fail),
         cmocka_unit_test(the_truth_does_not_reach_the_controller),
+        cmocka_unit_test(gusts_change_sixty_times_a_second),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(frames_show_their_own_time),
         cmocka_unit_test(crews_that_fail),
