@@ -65,6 +65,40 @@ static void values_fall_into_the_frame(void **state)
     assert_near(plot_y(&plot, 0.0), 130.0, 1e-9);
 }
 
+// All texts of a drawing, in their order, with a space between two.
+static void texts_of(char *out, const char *svg)
+{
+    *out = '\0';
+    for (const char *at = svg; (at = strstr(at, "<text")); at++) {
+        const char *text = strchr(at, '>') + 1;
+        if (*out) strcat(out, " ");
+        strncat(out, text, strcspn(text, "<"));
+    }
+}
+
+static void assert_marks(Axis axis, const char *expected)
+{
+    const Plot plot = {.width = 200, .height = 80, .x = axis, .y = axis_exact(0.0, 1.0, 1.0)};
+    char texts[200];
+    Svg svg;
+    svg_begin(&svg, "fig", 200, 80, "", "");
+    plot_frame(&svg, &plot, "name", "");
+    char *drawing = svg_end(&svg);
+    texts_of(texts, drawing);
+    assert_string_equal(texts, expected);
+    free(drawing);
+}
+
+static void marks_stand_at_all_round_numbers_of_an_axis(void **state)
+{
+    (void)state;
+    assert_marks(axis_exact(0.0, 1.0, 0.5), "0 0.5 1 name");
+    assert_marks(axis_exact(0.2, 1.2, 0.5), "0.5 1 name"); // its ends are no round numbers
+    // -0.3 / 0.1 is a little more than -3, and still has its mark.
+    assert_marks(axis_exact(-0.3, 0.3, 0.1), "-0.3 -0.2 -0.1 0 0.1 0.2 0.3 name");
+    assert_marks(axis_decades(0.1, 10.0), "0.1 1 10 name");
+}
+
 static void every_colour_has_a_light_and_a_dark(void **state)
 {
     (void)state;
@@ -116,6 +150,7 @@ int main(void)
         cmocka_unit_test(texts_cannot_leave_their_place),
         cmocka_unit_test(axes_are_round),
         cmocka_unit_test(values_fall_into_the_frame),
+        cmocka_unit_test(marks_stand_at_all_round_numbers_of_an_axis),
         cmocka_unit_test(every_colour_has_a_light_and_a_dark),
         cmocka_unit_test(a_drawing_has_colours_and_classes),
         cmocka_unit_test(without_memory_there_is_no_drawing),
