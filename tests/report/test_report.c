@@ -1,4 +1,5 @@
 // Reports on the small course: what is in them, what bad input becomes, the same bytes every time.
+#include "policy/parts.h"
 #include "race/eval.h"
 #include "report/reports.h"
 #include "report/tables.h"
@@ -100,6 +101,31 @@ static void plans_of_a_file_fly_as_they_did(void **state)
     report_close(report);
     free(eval);
     scratch_end(&scratch);
+}
+
+// A factored policy is two methods, by how it plans; any other is one.
+static void a_policy_is_one_of_the_methods(void **state)
+{
+    (void)state;
+    static const struct {
+        FacetPolicyMethod method;
+        double composed_weight;
+        const char *composed, *joint;
+    } cases[] = {
+        {FACET_POLICY_FACTORED, 0.0, "factored_composed", "factored_joint"},
+        {FACET_POLICY_FACTORED, 3.0, "ours_composed", "ours_joint"},
+        {FACET_POLICY_BASELINE, 0.0, "baseline", "baseline"},
+        {FACET_POLICY_KNET, 0.0, "knet", "knet"},
+        {FACET_POLICY_ORACLE, 3.0, "oracle", "oracle"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const FacetPolicy policy = {.method = cases[i].method,
+                                    .record = {.composed_weight = cases[i].composed_weight}};
+        assert_int_equal(report_policy_method(&policy, FACET_POLICY_COMPOSED),
+                         report_method(cases[i].composed));
+        assert_int_equal(report_policy_method(&policy, FACET_POLICY_JOINT),
+                         report_method(cases[i].joint));
+    }
 }
 
 static void the_bytes_are_the_same_on_any_number_of_threads(void **state)
@@ -682,6 +708,7 @@ int main(void)
         cmocka_unit_test(the_expert_flies_without_any_file),
         cmocka_unit_test(given_flights_stand_for_those_of_the_report),
         cmocka_unit_test(plans_of_a_file_fly_as_they_did),
+        cmocka_unit_test(a_policy_is_one_of_the_methods),
         cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(tables_have_the_numbers_of_the_file),
         cmocka_unit_test(certificates_stand_beside_the_papers),
