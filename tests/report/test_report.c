@@ -193,6 +193,48 @@ static void tables_have_the_numbers_of_the_file(void **state)
     scratch_end(&scratch);
 }
 
+// A flight of a task in which gate g is missed by `miss` / (g + 1).
+static FacetRaceResult flight_by_hand(const char *task, int passed, double miss, double speed,
+                                      double error)
+{
+    FacetRaceResult result = {.speed_generated = speed, .speed_reference = 4.0, .error = error};
+    assert_ok(facet_course_find_task(&result.task, race->course, task));
+    FacetFlight *flight = &result.flight;
+    flight->gate_count = race->course->tracks[result.task.track].gate_count;
+    flight->passed = passed;
+    for (int g = 0; g < flight->gate_count; g++) flight->gates[g].miss = miss / (g + 1);
+    return result;
+}
+
+// All flights of a task are in its row, and no other's.
+static void several_flights_of_a_task_are_one_row(void **state)
+{
+    (void)state;
+    enum { TASKS = 2, SAMPLES = 3 };
+    FacetRaceResult results[SAMPLES][TASKS] = {
+        {flight_by_hand("bend/large", 3, 0.25, 3.0, 0.125),
+         flight_by_hand("straight/large", 1, 1.5, 2.0, 0.5)},
+        {flight_by_hand("bend/large", 3, 0.5, 3.5, 0.25),
+         flight_by_hand("straight/large", 2, 0.75, 2.5, 0.25)},
+        {flight_by_hand("bend/large", 2, 1.25, 4.0, 0.375),
+         flight_by_hand("straight/large", 0, 2.5, 3.0, 0.75)},
+    };
+    results[2][1].flight.end = FACET_FLIGHT_CRASHED;
+    for (int k = 0; k < SAMPLES; k++) results[k][1].held_out = true;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    print_samples(stream, race, results[0], TASKS, SAMPLES);
+    fclose(stream);
+    // clear, gates, crashes, the worst miss, half-width, mean speed, reference, mean error
+    assert_non_null(strstr(text, "\nbend/large          2   8/9       0   1.25   1.000     3.50    "
+                                 "4.00   0.250\n"));
+    assert_non_null(strstr(text, "\nstraight/large*     1   3/6       1   2.50   1.000     2.50    "
+                                 "4.00   0.500\n"));
+    free(text);
+}
+
 static const char certificates[] =
     "{\"tasks\":[{\"track\":\"straight\",\"size\":\"large\",\"held_out\":true,\"c_ltv\":4.5,"
     "\"seeds\":[{\"c_ltv\":4.5},{\"c_ltv\":6.5},{\"c_ltv\":null}],\"c_emp\":0.25,\"eps_s\":1.5,"
@@ -711,6 +753,7 @@ int main(void)
         cmocka_unit_test(a_policy_is_one_of_the_methods),
         cmocka_unit_test(the_bytes_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(tables_have_the_numbers_of_the_file),
+        cmocka_unit_test(several_flights_of_a_task_are_one_row),
         cmocka_unit_test(certificates_stand_beside_the_papers),
         cmocka_unit_test(gates_that_were_not_attacked_are_not_certified),
         cmocka_unit_test(what_fails_its_check_is_said),
