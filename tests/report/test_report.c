@@ -527,6 +527,54 @@ static void a_report_does_not_miss_metaworld(void **state)
     json_free(document);
 }
 
+// ---- Figures ------------------------------------------------------------------------------------
+
+// The lines of a figure that are drawn in ink, which those of spreads alone are; patterns do not
+// count.
+static int ink_lines(double (*lines)[4], int room, const char *svg)
+{
+    int count = 0;
+    for (const char *at = strstr(svg, "</defs>"); (at = strstr(at, "<line ")); at++) {
+        double line[4];
+        char class[32];
+        assert_int_equal(sscanf(at,
+                                "<line x1=\"%lf\" y1=\"%lf\" x2=\"%lf\" y2=\"%lf\" "
+                                "class=\"%31[^\"]",
+                                &line[0], &line[1], &line[2], &line[3], class),
+                         5);
+        if (strcmp(class, "s-ink") != 0) continue;
+        assert_true(count < room);
+        memcpy(lines[count++], line, sizeof line);
+    }
+    return count;
+}
+
+// The one task of the file passes 50 % of its gates, give or take 12.5 %.
+static void a_spread_has_a_cap_at_both_ends(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *const method = "ours_composed";
+    char *eval = write_eval(&scratch, "eval.json", race, &method, 1, "");
+    Json *document = document_with(eval, NULL);
+    JsonRef figure = entry_of(document, "figures", "passage");
+    double lines[3][4];
+    assert_int_equal(ink_lines(lines, 3, chars_of(&figure, "svg")), 3);
+    double x = lines[0][0], low = lines[0][1], high = lines[0][3];
+    assert_near(lines[0][2], x, 0.0);
+    assert_near(low - high, 0.25 * 250.0, 0.11); // px, of a plot 250 high; one decimal is kept
+    for (int end = 0; end < 2; end++) {
+        const double *cap = lines[1 + end];
+        assert_near(cap[0], x - 4.0, 0.11);
+        assert_near(cap[2], x + 4.0, 0.11);
+        assert_near(cap[1], end ? high : low, 0.0);
+        assert_near(cap[3], cap[1], 0.0);
+    }
+    json_free(document);
+    free(eval);
+    scratch_end(&scratch);
+}
+
 // ---- Bad input ----------------------------------------------------------------------------------
 
 static void a_method_that_is_missing_is_left_out(void **state)
@@ -761,6 +809,7 @@ int main(void)
         cmocka_unit_test(the_metaworld_study_is_two_tables),
         cmocka_unit_test(a_metaworld_study_is_no_evaluation),
         cmocka_unit_test(a_report_does_not_miss_metaworld),
+        cmocka_unit_test(a_spread_has_a_cap_at_both_ends),
         cmocka_unit_test(a_method_that_is_missing_is_left_out),
         cmocka_unit_test(numbers_that_are_none_become_null_with_a_message),
         cmocka_unit_test(a_file_that_is_not_json_is_one_line),
