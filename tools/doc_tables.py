@@ -196,25 +196,23 @@ def closed_loop(data, label):
             f"{task['gates'][0]['half_width']:.2f}"]
 
 
-def within_formula(gate):
-    """Miss, R_g and gusts alone: what files without attacks call certified."""
-    return gate["formula"] if "attack" in gate else gate["certified"]
-
-
-def attacked(data):
-    return all("attack" in gate for task in data["tasks"] for gate in task["gates"])
-
-
 def paces(data, label):
+    """A task's gates at its own speed, and at the pace at which all are certified or the slowest."""
     task = task_of(data["tasks"], label)
     paced = task["paced"]
-    own = sum(within_formula(gate) for gate in task["gates"])
-    tightest = max(paced["gates"], key=lambda gate: gate["miss_nominal"] + gate["radius"]
+    gates = paced["gates"]
+    own = sum(gate["certified"] for gate in task["gates"])
+    tightest = max(gates, key=lambda gate: gate["miss_nominal"] + gate["bound"]
                    + gate["disturbance"] - gate["half_width"])
-    certified = paced["pace"] is not None
-    return [f"{own}/{len(task['gates'])}", f"{paced['pace']:.2f}" if certified else "none",
-            f"{paced['linear_check']['relative']:.2f}" if certified else "—",
-            f"{tightest['miss_nominal']:.2f} + {tightest['radius']:.2f} + "
+
+    def most(key):
+        found = [gate[key] for gate in gates if gate[key] is not None]
+        return f"{max(found):.2f}" if found else "—"
+
+    whole = paced["pace"] is not None
+    return [f"{own}/{len(task['gates'])}", f"{paced['pace']:.2f}" if whole else "none",
+            f"{paced['fold']:.2f}", most("probe"), most("attack"),
+            f"{tightest['miss_nominal']:.2f} + {tightest['bound']:.2f} + "
             f"{tightest['disturbance']:.2f}, {tightest['half_width']:.2f}"]
 
 
