@@ -112,6 +112,34 @@ static void a_centred_plan_keeps_its_speeds(void **state)
     facet_race_close(race);
 }
 
+// The largest miss at the gates, m, of a plan that was centred for one pace and is flown at
+// another.
+static double centred_miss(const FacetRace *race, FacetCourseTask task, double pace, double flown)
+{
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], out[FACET_CHUNK_KEYPOINTS];
+    Crossings crossings;
+    double shift, most = 0.0;
+    expert_plan(plan, race, task);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plan[i].speed *= 2.0;
+    assert_ok(gates_centre(&shift, out, plan, race, task, pace));
+    assert_ok(crossings_fly(&crossings, race, task, (PacedPlan){out, flown}));
+    for (int g = 0; g < crossings.gates; g++) {
+        assert_true(crossings.gate[g].crossed);
+        most = fmax(most, hypot(crossings.gate[g].at[0], crossings.gate[g].at[1]));
+    }
+    return most;
+}
+
+static void a_plan_is_centred_for_its_pace(void **state)
+{
+    (void)state;
+    FacetRace *race = open_course(2);
+    FacetCourseTask task = task_named(race, "bend/small");
+    double own = centred_miss(race, task, 0.7, 0.7);
+    assert_less(own, 0.5 * centred_miss(race, task, 0.49, 0.7));
+    facet_race_close(race);
+}
+
 static void a_flight_at_a_pace_starts_at_that_pace(void **state)
 {
     (void)state;
@@ -150,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_shift_beyond_the_bound_is_refused),
         cmocka_unit_test(what_was_not_tested_is_not_certified),
         cmocka_unit_test(a_centred_plan_keeps_its_speeds),
+        cmocka_unit_test(a_plan_is_centred_for_its_pace),
         cmocka_unit_test(a_flight_at_a_pace_starts_at_that_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
