@@ -42,6 +42,7 @@ enum {
     ROWS_MAX = 2 * FACET_TRACK_GATES_MAX,
     LENGTHS = 8, // of a step, flown at once
     PANEL = 16,  // flights that a step is judged by: one in still air, the others in gusts
+    HALVES = 3,  // of the way back from a centred path that gusts do not spare
 };
 
 static const double STEP = 0.1;     // m, of the differences: shorter ones see the path's corners
@@ -457,6 +458,19 @@ static bool wants_centring(const Repair *r)
     return false;
 }
 
+// A centred path may lie where gusts take flights from it though the raw one did not: goes back by
+// halves towards the best plan, which is good, until this one is too.
+static FacetStatus go_back(Repair *r)
+{
+    for (int i = 0; i < HALVES && r->out->good && !good(r); i++) {
+        for (int k = 0; k < POINTS; k++)
+            r->plan[k].pos = vec3_scale(vec3_add(r->plan[k].pos, r->out->plan[k].pos), 0.5);
+        TRY(check_plan(r));
+        keep_best(r, false);
+    }
+    return status_ok();
+}
+
 // Repairs the path, checks, and slows until it is good or nothing more is allowed.
 static FacetStatus mend(Repair *r)
 {
@@ -469,6 +483,7 @@ static FacetStatus mend(Repair *r)
         TRY(mend_path(r));
         TRY(check_plan(r));
         keep_best(r, false);
+        TRY(go_back(r));
         if (r->out->good || !slow_down(r)) break;
     }
     return status_ok();
