@@ -10,6 +10,8 @@ import json
 import statistics
 import sys
 
+from doc_tables import recipe_name
+
 
 def show(number, digits=2):
     return "—" if number is None else f"{number:.{digits}f}"
@@ -142,24 +144,23 @@ def budget(document, every=8):
 
 
 def leave_one_out(document):
-    title = lambda r: f"composed loss {r['composed_loss']:g}" if r["composed_loss"] else "the paper's loss"
     cell = lambda p: (f"{show(p['largest_m'])}, {show(p['mean_m'])}, {show(p['speed_ratio'])}, "
                       f"{p['passed']}/{p['crossings']}")
     recipes = document["recipes"]
     for key in ("pairs", "check"):
         shown = [r for r in recipes if r.get(key)]
         if shown:
-            heads = [f"{title(r)}: largest (m), mean (m), speed, gates" for r in shown]
+            heads = [f"{recipe_name(r)}: largest (m), mean (m), speed, gates" for r in shown]
             table(["pair"] + heads,
                   *[[name(p)] + [cell(r[key][i]) for r in shown] for i, p in enumerate(shown[0][key])],
                   ["all", *[f"{sum(p['passed'] for p in r[key])}/{sum(p['crossings'] for p in r[key])} "
                             f"gates, {sum(p['crashes'] for p in r[key])} crashes" for r in shown]])
     table(["recipe", "parameters", "pairs", "probability", "largest (m)", "mean (m)"],
-          *[[title(r), f"{r['parameters']:.0f}", len(r["pairs"]), show(b["confidence"], 3),
+          *[[recipe_name(r), f"{r['parameters']:.0f}", len(r["pairs"]), show(b["confidence"], 3),
              show(b["largest_m"]), show(b["mean_m"])] for r in recipes for b in r["bounds"]])
     for r in recipes:
         if r.get("check"):
-            print(f"{title(r)}: {sum(p['within'] for p in r['check'])} of {len(r['check'])} within the "
+            print(f"{recipe_name(r)}: {sum(p['within'] for p in r['check'])} of {len(r['check'])} within the "
                   f"bound, {sum(p['within_jackknife'] for p in r['check'])} within jackknife+ "
                   f"({spread((p['jackknife_m'] for p in r['check']), '{:.2f}')} m)\n")
 
