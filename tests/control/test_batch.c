@@ -23,22 +23,6 @@ static FacetControlPreset race(void)
     return preset;
 }
 
-// ---- Sine and cosine --------------------------------------------------------------------------
-
-static void sines_and_cosines_agree(void **unused)
-{
-    (void)unused;
-    for (int i = -4000; i <= 4000; i += BATCH_LANES) {
-        Lanes angle, sine, cosine;
-        for (int lane = 0; lane < BATCH_LANES; lane++) angle[lane] = 0.01f * (float)(i + lane);
-        lanes_sincos(&sine, &cosine, angle);
-        for (int lane = 0; lane < BATCH_LANES; lane++) {
-            assert_near((double)sine[lane], sin((double)angle[lane]), 2e-7);
-            assert_near((double)cosine[lane], cos((double)angle[lane]), 2e-7);
-        }
-    }
-}
-
 // ---- Controller -------------------------------------------------------------------------------
 
 // Compares the wrenches of eight states; tolerances are relative to the wrench's own size.
@@ -240,9 +224,9 @@ static void carrot_far_off_the_plan(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sines_and_cosines_agree), cmocka_unit_test(controller_in_any_attitude),
-        cmocka_unit_test(controller_guards),       cmocka_unit_test(carrot_near_the_plan),
-        cmocka_unit_test(carrot_off_the_plan),     cmocka_unit_test(carrot_far_off_the_plan),
+        cmocka_unit_test(controller_in_any_attitude), cmocka_unit_test(controller_guards),
+        cmocka_unit_test(carrot_near_the_plan),       cmocka_unit_test(carrot_off_the_plan),
+        cmocka_unit_test(carrot_far_off_the_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
