@@ -89,6 +89,30 @@ static void writes_the_pose(void **state)
     json_free(document);
 }
 
+static void stands_off_the_gates_axis_by_degrees(void **state)
+{
+    (void)state;
+    char line[200];
+    snprintf(line, sizeof line,
+             "--gate 3 --side -1 --distance 4 --azimuth 30 --size 16x12 --json %s/pose.json",
+             scratch.folder);
+    assert_int_equal(draw("a.png", line).code, 0);
+    Json *document;
+    const char *path = scratch_path(&scratch, "pose.json");
+    assert_ok(json_read(&document, path));
+    JsonRef root = json_root(document, path);
+    FacetVec3 pos, center, normal;
+    assert_ok(json_member_vec3(&pos, &root, "position"));
+    assert_ok(json_member_vec3(&center, &root, "gate_center"));
+    assert_ok(json_member_vec3(&normal, &root, "gate_normal"));
+    // The way to the gate is turned to the left of the way through it.
+    FacetVec3 through = vec3_scale(normal, -1.0), to = vec3_sub(center, pos);
+    double ahead = vec3_dot(through, to), left = vec3_cross(through, to).z;
+    assert_near(atan2(left, ahead) * 180.0 / FACET_PI, 30.0, 1e-9);
+    assert_near(vec3_norm(to), 4.0, 1e-9);
+    json_free(document);
+}
+
 static void wrong_words_are_answered_with_the_known_ones(void **state)
 {
     (void)state;
@@ -115,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(draws_one_frame, begin, end),
         cmocka_unit_test_setup_teardown(writes_the_pose, begin, end),
+        cmocka_unit_test_setup_teardown(stands_off_the_gates_axis_by_degrees, begin, end),
         cmocka_unit_test(wrong_words_are_answered_with_the_known_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
