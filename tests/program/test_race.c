@@ -158,9 +158,67 @@ static void race_does_the_same_for_all_tasks(void **state)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "bend/large"));
     assert_true(has_line(result.out, "gates passed 10 10 100"));
-    // The policy that ships knows other tracks.
+    // The policy that ships knows other tracks: the table is the expert's.
+    assert_null(strstr(result.out, "Factored policy"));
     assert_non_null(strstr(result.out, "\n4 feasible tasks are left out: the policy was not "));
     assert_fits(result.out);
+}
+
+// How many tasks a document's list has.
+static int task_count(const JsonRef *document)
+{
+    JsonRef tasks;
+    int count;
+    assert_ok(json_member(&tasks, document, "tasks"));
+    assert_ok(json_length(&count, &tasks));
+    return count;
+}
+
+// Two gates in a row under a track's name that the policy knows, and one of its sizes.
+static Scratch course_of_a_known_track(void)
+{
+    Scratch course = scratch_begin();
+    scratch_write(&course, "course.json",
+                  "{\"arena\": {\"min\": [-10, -10, 0], \"max\": [10, 10, 5]},"
+                  " \"speeds\": {\"min\": 2, \"max\": 4},"
+                  " \"openings\": [{\"name\": \"wide\", \"half_width\": 1},"
+                  " {\"name\": \"huge\", \"half_width\": 1.5}],"
+                  " \"gates\": [{\"name\": \"a\", \"center\": [-3, 0, 2], \"normal\": [1, 0, 0]},"
+                  " {\"name\": \"b\", \"center\": [3, 1, 2], \"normal\": [1, 0, 0]}]}");
+    scratch_write(&course, "race1.json",
+                  "{\"name\": \"race1\", \"description\": \"Two gates in a row\","
+                  " \"path\": [[-7, 0, 2], \"a\", \"b\", [7, 1.5, 2]]}");
+    return course;
+}
+
+static void race_shows_the_expert_beside_the_policy(void **state)
+{
+    (void)state;
+    Scratch course = course_of_a_known_track();
+    char line[200];
+    snprintf(line, sizeof line, "race --courses %s --quiet --no-report --json test_race.json",
+             course.folder);
+    Run result = run(line);
+    scratch_end(&course);
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    // The table is the policy's, with the one task that it knows.
+    assert_true(has_line(result.out, "Expert: 2 of 2 tasks feasible, 4/4 gates"));
+    assert_true(has_line(result.out, "Factored policy, composed inference:"));
+    assert_non_null(strstr(result.out, "\n1 feasible task is left out: the policy was not "));
+    assert_fits(result.out);
+    Json *document = read_output("test_race.json");
+    JsonRef root = json_root(document, "json"), expert, totals, all;
+    char planner[16];
+    assert_ok(json_member_string(planner, sizeof planner, &root, "planner"));
+    assert_string_equal(planner, "policy");
+    assert_int_equal(task_count(&root), 1);
+    assert_ok(json_member(&expert, &root, "expert"));
+    assert_int_equal(task_count(&expert), 2);
+    assert_ok(json_member(&totals, &expert, "totals"));
+    assert_ok(json_member(&all, &totals, "all"));
+    assert_near(number_at(&all, "passed"), 4.0, 0.0);
+    json_free(document);
 }
 
 static void one_task_alone(void **state)
@@ -326,6 +384,7 @@ int main(void)
         cmocka_unit_test(fly_verifies_and_shows_the_raw_flight_too),
         cmocka_unit_test(verified_plans_get_a_verdict),
         cmocka_unit_test(race_does_the_same_for_all_tasks),
+        cmocka_unit_test(race_shows_the_expert_beside_the_policy),
         cmocka_unit_test(one_task_alone),
         cmocka_unit_test(wrong_words_get_the_right_ones),
         cmocka_unit_test(a_file_that_cannot_be_written_is_a_failure),
