@@ -140,28 +140,6 @@ static void a_plan_is_centred_for_its_pace(void **state)
     facet_race_close(race);
 }
 
-// Centred whole, this plan is one that gusts carry flights off; on the way there some are good.
-static void a_plan_is_centred_as_far_as_gusts_allow(void **state)
-{
-    (void)state;
-    const FacetRaceOptions shipped = {.courses = TEST_SOURCE "/courses"};
-    FacetRace *race;
-    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], out[FACET_CHUNK_KEYPOINTS];
-    Crossings raw, centred;
-    double shift;
-    assert_ok(facet_race_open(&race, &shipped, test_pool(2), NULL));
-    FacetCourseTask task = task_named(race, "race2/wide");
-    expert_plan(plan, race, task);
-    assert_ok(gates_centre(&shift, out, plan, race, task, 1.0));
-    assert_ok(crossings_fly(&raw, race, task, own_pace(plan)));
-    assert_ok(crossings_fly(&centred, race, task, own_pace(out)));
-    assert_less(0.1, shift);
-    for (int g = 0; g < raw.gates; g++)
-        assert_less(hypot(centred.gate[g].at[0], centred.gate[g].at[1]),
-                    hypot(raw.gate[g].at[0], raw.gate[g].at[1]));
-    facet_race_close(race);
-}
-
 static void a_flight_at_a_pace_starts_at_that_pace(void **state)
 {
     (void)state;
@@ -201,7 +179,6 @@ int main(void)
         cmocka_unit_test(what_was_not_tested_is_not_certified),
         cmocka_unit_test(a_centred_plan_keeps_its_speeds),
         cmocka_unit_test(a_plan_is_centred_for_its_pace),
-        cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),
         cmocka_unit_test(a_flight_at_a_pace_starts_at_that_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

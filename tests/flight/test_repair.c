@@ -74,6 +74,21 @@ static void a_plan_that_passes_is_left_as_it_is(void **state)
     assert_int_equal(repair.clear, repair.raw_clear);
 }
 
+// Centred whole, this plan is one that gusts carry flights off; on the way there some are good.
+static void a_plan_is_centred_as_far_as_gusts_allow(void **state)
+{
+    (void)state;
+    Case c = make_case("race2/wide", 2.2, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    options.centre = 0.1, options.steps = 4, options.speed_least = 1.0;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_true(repair.good);
+    assert_less(0.1, repair.shift);
+    for (int g = 0; g < repair.still.gate_count; g++)
+        assert_less(repair.still.gates[g].miss, repair.raw.gates[g].miss);
+}
+
 static void a_path_beside_the_gates_is_centred_at_its_own_speed(void **state)
 {
     (void)state;
@@ -190,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_that_passes_is_left_as_it_is),
         cmocka_unit_test(a_path_beside_the_gates_is_centred_at_its_own_speed),
+        cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),
         cmocka_unit_test(what_is_too_fast_is_slowed_and_never_hastened),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(wrong_options_and_plans_are_refused),

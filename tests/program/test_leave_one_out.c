@@ -83,6 +83,7 @@ static void it_goes_on_and_checks_once_asked(void **state)
     Run more = run(STUDY " --composed-loss 3 --composed-loss 3,1 --check --json more.json");
     assert_string_equal(more.err, "");
     assert_int_equal(count_steps(more.out), 5); // the second recipe's
+    assert_non_null(strstr(more.out, " --composed-loss 3 --agreement 1 "));
     Json *one, *two, *all;
     assert_ok(json_read(&one, "first.json"));
     assert_ok(json_read(&two, "again.json"));
