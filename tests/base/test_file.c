@@ -243,20 +243,23 @@ static void a_write_sweeps_what_one_before_it_left(void **state)
     unlink("a.txt");
 }
 
-// Somebody who knows our number puts a link where the temporary file goes.
-static void a_planted_link_is_not_followed(void **state)
+// Somebody who knows our number puts a link where the temporary file goes: a soft one, or a hard
+// one that is the other file itself.
+static void a_planted_link_is_not_written_through(void **state)
 {
     (void)state;
-    assert_ok(file_write("precious", "old", 3));
     char name[64];
     snprintf(name, sizeof name, "a.txt.%ld.part", (long)getpid());
-    assert_int_equal(symlink("precious", name), 0);
-    assert_ok(file_write("a.txt", "new", 3));
-    assert_content("precious", "old");
-    assert_content("a.txt", "new");
-    unlink(name);
-    unlink("a.txt");
-    unlink("precious");
+    for (int hard = 0; hard < 2; hard++) {
+        assert_ok(file_write("precious", "old", 3));
+        assert_int_equal(hard ? link("precious", name) : symlink("precious", name), 0);
+        assert_ok(file_write("a.txt", "new", 3));
+        assert_content("precious", "old");
+        assert_content("a.txt", "new");
+        unlink(name);
+        unlink("a.txt");
+        unlink("precious");
+    }
 }
 
 // Nor is a file that took the temporary one's place given the final name.
@@ -396,7 +399,8 @@ int main(void)
                                         leave_empty),
         cmocka_unit_test_setup_teardown(a_write_sweeps_what_one_before_it_left, scratch_enter,
                                         leave_empty),
-        cmocka_unit_test_setup_teardown(a_planted_link_is_not_followed, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_planted_link_is_not_written_through, scratch_enter,
+                                        leave_empty),
         cmocka_unit_test_setup_teardown(a_file_put_in_the_temporary_ones_place_is_refused,
                                         scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(modes_are_kept, scratch_enter, leave_empty),

@@ -25,6 +25,30 @@ static void a_report_of_nothing_but_flights(void **state)
     json_free(document);
 }
 
+// A course that is named is another study, even where it has the shipped one's tracks: nothing that
+// ships is flown on it.
+static void a_course_of_ones_own_has_the_expert_alone(void **state)
+{
+    (void)state;
+    Run result = run("report --quiet --courses " TEST_SOURCE "/courses --out own.html --json "
+                     "own.json");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.code, 0);
+    Json *document;
+    JsonRef methods, method;
+    char id[32];
+    int count;
+    assert_ok(json_read(&document, "own.json"));
+    JsonRef root = json_root(document, "own.json");
+    assert_ok(json_member(&methods, &root, "methods"));
+    assert_ok(json_length(&count, &methods));
+    assert_int_equal(count, 1);
+    assert_ok(json_element(&method, &methods, 0));
+    assert_ok(json_member_string(id, sizeof id, &method, "id"));
+    assert_string_equal(id, "expert");
+    json_free(document);
+}
+
 static void the_single_gate_joins_the_report(void **state)
 {
     (void)state;
@@ -121,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_of_nothing_but_flights),
+        cmocka_unit_test(a_course_of_ones_own_has_the_expert_alone),
         cmocka_unit_test(the_single_gate_joins_the_report),
         cmocka_unit_test(losses_of_trainings_join_the_report),
         cmocka_unit_test(a_race_writes_its_page),
