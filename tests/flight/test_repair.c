@@ -116,6 +116,30 @@ static void a_path_beside_the_gates_is_centred_at_its_own_speed(void **state)
         assert_near(after.gates[g].miss, repair.still.gates[g].miss, 0.02);
 }
 
+// All gates are passed, but one of them nearer to its frame than the margin allows: the plan is not
+// good, though it is with a margin that its worst crossing keeps.
+static void a_crossing_within_the_margin_of_the_frame_is_not_good(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/wide", 3.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    double worst = 0.0;
+    FacetFlight flight = fly(&c, c.plan);
+    assert_int_equal(flight.passed, flight.gate_count);
+    for (int g = 0; g < flight.gate_count; g++) worst = fmax(worst, flight.gates[g].miss);
+    double room = 1.0 - worst / c.setup.half_width;
+    options.flights = 0, options.steps = 0, options.speed_least = 1.0; // judged, not repaired
+    options.margin = room - 0.05;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL));
+    assert_true(repair.good);
+    options.margin = room + 0.05;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL));
+    assert_int_equal(repair.still.passed, repair.still.gate_count);
+    assert_false(repair.good);
+    assert_non_null(strstr(repair.reason, "m from its centre, expected"));
+}
+
 static void what_is_too_fast_is_slowed_and_never_hastened(void **state)
 {
     (void)state;
@@ -206,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_passes_is_left_as_it_is),
         cmocka_unit_test(a_path_beside_the_gates_is_centred_at_its_own_speed),
         cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),
+        cmocka_unit_test(a_crossing_within_the_margin_of_the_frame_is_not_good),
         cmocka_unit_test(what_is_too_fast_is_slowed_and_never_hastened),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(wrong_options_and_plans_are_refused),
