@@ -49,6 +49,7 @@ static void what_passes_goes_and_what_misses_does_not(void **state)
     assert_int_equal(verdicts[1].kind, VERDICT_NO);
     assert_int_equal(verdicts[1].clear, 0);
     assert_near(verdicts[1].lower, 0.0, 0.0);
+    assert_near(verdicts[1].pace, 1.0, 0.0); // no pace passes more: it is not slowed for nothing
     assert_true(verdicts[1].raw_clear > 32); // the plan before it was moved aside
     facet_race_close(race);
 }
