@@ -44,6 +44,30 @@ static FacetTrainOptions new_size(void)
                                .version = "0"};
 }
 
+// A policy of waves that learned with these probabilities of a null factor.
+static void make_dropping(const char *path, const char *drop)
+{
+    FacetTrainSummary summary;
+    FacetTrainOptions options = tiny_training();
+    options.drop = drop;
+    assert_ok(facet_policy_train(&summary, "waves.h5", path, &options, NULL, NULL));
+}
+
+// The row of the new size after learning it from `data` for a policy at a rate.
+static void learn_row(float row[4], const char *from, const char *data, double rate)
+{
+    FacetTrainSummary summary;
+    FacetPolicy *grown;
+    FacetTrainOptions options = new_size();
+    options.from = from;
+    options.rate = rate;
+    assert_ok(facet_policy_train_value(&summary, data, "grown", &options, NULL, NULL));
+    assert_ok(facet_policy_load(&grown, "grown"));
+    assert_int_equal(grown->net->config.embed, 4);
+    memcpy(row, grown->params[0] + grown->net->embed[1] + (size_t)2 * 4, 4 * sizeof *row);
+    facet_policy_destroy(grown);
+}
+
 static void make_base(void)
 {
     FacetTrainSummary summary;
@@ -116,6 +140,40 @@ static void the_policy_knows_it_and_keeps_its_plans(void **state)
     facet_policy_destroy(grown);
 }
 
+// Though the policy was never shown a size, each row shows the new one: else nothing would teach
+// it.
+static void the_new_value_is_always_shown(void **state)
+{
+    (void)state;
+    float guess[4], row[4], most = 0.0F;
+    write_waves("waves.h5", WAVE_TASKS, false);
+    write_new_size("new.h5", "a", WAVE_D);
+    make_dropping("base", "track=0,size=1");
+    learn_row(guess, "base", "new.h5", 1e-12);
+    learn_row(row, "base", "new.h5", 0.1);
+    for (int i = 0; i < 4; i++) most = fmaxf(most, fabsf(row[i] - guess[i]));
+    assert_less(0.01, (double)most);
+}
+
+// A policy that was never shown a track is shown none with the new size either, so that demos whose
+// tracks alone differ teach the same. One that was always shown them tells them apart.
+static void other_factors_are_dropped_as_the_policy_learned(void **state)
+{
+    (void)state;
+    float of_a[4], of_b[4];
+    write_waves("waves.h5", WAVE_TASKS, false);
+    write_new_size("new-a.h5", "a", WAVE_D);
+    write_new_size("new-b.h5", "b", WAVE_D);
+    make_dropping("never", "track=1,size=0");
+    learn_row(of_a, "never", "new-a.h5", 0.1);
+    learn_row(of_b, "never", "new-b.h5", 0.1);
+    assert_memory_equal(of_a, of_b, sizeof of_a);
+    make_dropping("always", "track=0,size=0");
+    learn_row(of_a, "always", "new-a.h5", 0.1);
+    learn_row(of_b, "always", "new-b.h5", 0.1);
+    assert_memory_not_equal(of_a, of_b, sizeof of_a);
+}
+
 static void threads_change_no_byte(void **state)
 {
     (void)state;
@@ -178,6 +236,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(only_the_new_row_is_learned, scratch_clean),
         cmocka_unit_test_teardown(the_policy_knows_it_and_keeps_its_plans, scratch_clean),
+        cmocka_unit_test_teardown(the_new_value_is_always_shown, scratch_clean),
+        cmocka_unit_test_teardown(other_factors_are_dropped_as_the_policy_learned, scratch_clean),
         cmocka_unit_test_teardown(threads_change_no_byte, scratch_clean),
         cmocka_unit_test_teardown(what_cannot_be_learned_is_refused, scratch_clean),
     };
