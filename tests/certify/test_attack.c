@@ -175,6 +175,21 @@ static void the_ascent_goes_beyond_the_first_order(void **state)
     free(rows);
 }
 
+// Errors beyond all floats break the chain: no plan comes out, and the claim is broken too.
+static void a_chain_that_breaks_shifts_without_bound(void **state)
+{
+    (void)state;
+    DenoisingPath path = small_path();
+    AttackTarget broken = target;
+    double shift, *rows = calloc((size_t)STEPS * 2 * PLAN_SIZE, sizeof *rows);
+    for (int k = 0; k < STEPS; k++) small_steps[k].mismatch *= 1e60;
+    broken.path = &path;
+    attack_rows(rows, sensitivity.gate[1].slope[0], path.transition, 2, STEPS);
+    assert_ok(attack_gate(&shift, runner, &broken, 1, rows, 1.0));
+    assert_true(isinf(shift));
+    free(rows);
+}
+
 static bool say_stop(void *context, const FacetProgressEvent *event)
 {
     (void)context;
@@ -255,6 +270,7 @@ int main(void)
         cmocka_unit_test(longer_segments_fold_less),
         cmocka_unit_test(small_errors_shift_as_the_first_order_says),
         cmocka_unit_test(the_ascent_goes_beyond_the_first_order),
+        cmocka_unit_test(a_chain_that_breaks_shifts_without_bound),
         cmocka_unit_test(a_stop_is_heard_in_a_chain),
         cmocka_unit_test(a_certificate_is_attacked_at_the_radius_that_it_states),
     };
