@@ -190,10 +190,10 @@ static void plan_and_fly(const char *policy_file, const char *courses)
     FacetCourseTask task;
     CHECK(facet_policy_load(&policy, policy_file).ok);
     CHECK(facet_course_load(&course, courses).ok);
-    CHECK(facet_factor_task_parse(&names, facet_policy_space(policy), "race8/wide",
+    CHECK(facet_factor_task_parse(&names, facet_policy_space(policy), "race5/wide",
                                   FACET_FACTOR_MISSING_REFUSED)
               .ok);
-    CHECK(facet_course_find_task(&task, course, "race8/wide").ok);
+    CHECK(facet_course_find_task(&task, course, "race5/wide").ok);
 
     double actions[FACET_CHUNK_KEYPOINTS * FACET_CHUNK_CHANNELS];
     FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS];
