@@ -28,6 +28,16 @@ static inline char *read_bytes(size_t *size, const char *path)
     return bytes;
 }
 
+static inline void assert_same_files(const char *a, const char *b)
+{
+    size_t first_size, second_size;
+    char *first = read_bytes(&first_size, a), *second = read_bytes(&second_size, b);
+    assert_int_equal(first_size, second_size);
+    assert_memory_equal(first, second, first_size);
+    free(first);
+    free(second);
+}
+
 static inline void write_bytes(const char *path, const char *bytes, size_t size)
 {
     FILE *stream = fopen(path, "wb");

@@ -54,14 +54,4 @@ static inline FacetTrainOptions tiny_training(void)
                                .version = "0"};
 }
 
-static inline void assert_same_files(const char *a, const char *b)
-{
-    size_t first_size, second_size;
-    char *first = read_bytes(&first_size, a), *second = read_bytes(&second_size, b);
-    assert_int_equal(first_size, second_size);
-    assert_memory_equal(first, second, first_size);
-    free(first);
-    free(second);
-}
-
 #endif
