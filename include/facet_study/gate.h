@@ -334,6 +334,11 @@ FACET_API FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGa
                                        const FacetGateTraining *training, FacetPool *pool,
                                        const FacetProgress *progress);
 
+// Whether the training of `out` has ended and left nothing behind: the policy is there, and neither
+// its checkpoint nor frames of a round. One that was ended just before its last files were removed
+// is not complete; with `resume` facet_gate_train removes them.
+FACET_API bool facet_gate_train_is_complete(const char *out);
+
 #ifdef __cplusplus
 }
 #endif

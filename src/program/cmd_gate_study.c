@@ -175,9 +175,7 @@ static bool is_done(const Study *s, Part part)
         gate_cell_file(file, s->folder, t->models[part.index].name, part.seed, "safetensors");
     else
         gate_cell_file(file, cells_folder(s), t->rows[part.index].cell, part.seed, "json");
-    if (!file_exists(file) || part.kind != TRAINING) return file_exists(file);
-    gate_cell_file(file, s->folder, t->models[part.index].name, part.seed, "safetensors.ckpt");
-    return !file_exists(file); // a training that was cut short has one
+    return part.kind == TRAINING ? facet_gate_train_is_complete(file) : file_exists(file);
 }
 
 // Adds a part that is not done, after what it needs.

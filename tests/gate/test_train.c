@@ -190,6 +190,8 @@ static void a_round_cut_short_resumes(void **state)
     facet_image_set_close(set);
     assert_int_equal(access("straight.round1.h5", F_OK), -1);
     assert_int_equal(access("straight.ckpt", F_OK), -1);
+    assert_true(facet_gate_train_is_complete("straight"));
+    assert_false(facet_gate_train_is_complete("broken"));
 
     // Up to the round, as a run does that ends there.
     FacetTrainOptions stage = training.train;
@@ -199,6 +201,7 @@ static void a_round_cut_short_resumes(void **state)
     assert_ok(facet_policy_train_images(&resumed, demos, 1, "broken", &stage, pool, NULL));
     assert_refused(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL),
                    "broken.ckpt: there is an unfinished training");
+    assert_false(facet_gate_train_is_complete("broken")); // a checkpoint beside the policy
     training.train.resume = true;
     refuse_other_rounds(world, "broken", "broken.ckpt", pool);
     assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, NULL, NULL));
@@ -212,7 +215,9 @@ static void a_round_cut_short_resumes(void **state)
     write_demos(world, 1, pool);
     assert_int_equal(rename("demos.h5", "broken.round1.h5"), 0);
     write_demos(world, TASKS, pool);
+    assert_false(facet_gate_train_is_complete("broken"));
     assert_ok(facet_gate_train(&resumed, world, "demos.h5", "broken", &training, pool, NULL));
+    assert_true(facet_gate_train_is_complete("broken"));
     assert_int_equal(resumed.resumed, 6);
     refuse_other_rounds(world, "broken", "broken", pool);
     assert_same_files("straight", "broken");

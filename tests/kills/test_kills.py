@@ -104,9 +104,11 @@ class Killer:
                                 stderr=subprocess.PIPE)
 
     def finished(self):
-        """Whether the file is there after which a run is ended; a checkpoint says that it grows."""
+        """Whether the file is there after which a run is ended; a checkpoint says that it grows,
+        and frames of a round are removed after it."""
         path = os.path.join(self.folder, self.job.until)
-        return os.path.exists(path) and not os.path.exists(path + ".ckpt")
+        beside = [path + ".ckpt", path + ".round1.h5"]
+        return os.path.exists(path) and not any(map(os.path.exists, beside))
 
     def run_on(self):
         """Lets a run go to its end."""

@@ -317,12 +317,17 @@ static void a_study_goes_on_where_it_stopped(void **state)
     check_seeds(&row, 1);
     json_free(document);
     refuse_wrong_cells();
-    // A checkpoint beside a policy says that it is not finished; this one has no frames. The rows
-    // that are not asked for are left as they are.
+    // A checkpoint beside a policy says that it is not finished, and so do frames of a round, which
+    // go last; these have no frames. The rows that are not asked for are left as they are.
     write_text("within.h5", "");
     write_text("within-ours-1.safetensors", "");
-    write_text("within-ours-1.safetensors.ckpt", "");
+    write_text("within-ours-1.safetensors.round2.h5", "");
     assert_int_equal(unlink(scratch_path(&scratch, "within-ours-1.json")), 0);
+    result = facet("gate study --out @");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.out, "$ facet gate train"));
+    assert_int_equal(unlink(scratch_path(&scratch, "within-ours-1.safetensors.round2.h5")), 0);
+    write_text("within-ours-1.safetensors.ckpt", "");
     result = facet("gate study --out @ --method zero-shot-ours");
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));

@@ -110,6 +110,24 @@ static FacetStatus keep(FacetTrainSummary *summary, const Dagger *d)
                                      d->progress);
 }
 
+// OUT.roundR.h5.
+static void round_file(char file[FILE_PATH_MAX], const char *out, int round)
+{
+    snprintf(file, FILE_PATH_MAX, "%.980s.round%d.h5", out, round);
+}
+
+bool facet_gate_train_is_complete(const char *out)
+{
+    char file[FILE_PATH_MAX];
+    snprintf(file, sizeof file, "%.980s.ckpt", out);
+    if (!file_exists(out) || file_exists(file)) return false;
+    for (int r = 1; r <= FACET_GATE_ROUNDS_MAX; r++) {
+        round_file(file, out, r);
+        if (file_exists(file)) return false;
+    }
+    return true;
+}
+
 // All stages of training, with flights between them.
 static FacetStatus run(FacetTrainSummary *summary, const Dagger *d)
 {
@@ -165,8 +183,7 @@ FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGateWorld *w
     if (strlen(out) > FILE_PATH_MAX - 40)
         return status_fail(FACET_BAD_FILE, "%.200s…: name too long", out);
     snprintf(d.checkpoint, sizeof d.checkpoint, "%s.ckpt", out);
-    for (int r = 1; r <= FACET_GATE_ROUNDS_MAX; r++)
-        snprintf(d.files[r], sizeof d.files[r], "%s.round%d.h5", out, r);
+    for (int r = 1; r <= FACET_GATE_ROUNDS_MAX; r++) round_file(d.files[r], out, r);
     FileLock lock; // of the rounds: each training between them has its own
     char rounds[FILE_PATH_MAX];
     snprintf(rounds, sizeof rounds, "%.980s.rounds", out);
