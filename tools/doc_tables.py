@@ -7,8 +7,10 @@
 Before every table of the pages below stands a comment: either
 
     <!-- table NAME of results/FILE.json -->
+    <!-- table NAME of results/FILE.json and results/OTHER.json -->
 
-where NAME is a function of this file that gives the cells of a row by its label, or
+where NAME is a function of this file that gives the cells of a row by its label, from the file or from
+the list of both, or
 
     <!-- no results file: WHY -->
 
@@ -186,6 +188,42 @@ def certificate(data, label):
         "L₂ (size), mean": f"{data['l2']['mean']:.2f}",
     }
     return [cells[label], KEEP]
+
+
+def of_tasks(data, label):
+    """The tasks that a label stands for: one, or all of a split."""
+    splits = {"training tasks": (False,), "held-out tasks": (True,), "all tasks": (False, True)}
+    if label in splits:
+        return [task for task in data["tasks"] if task["held_out"] in splits[label]]
+    return [task_of(data["tasks"], label)]
+
+
+def ltv_seeds(files, label):
+    """C_LTV over the seeds of every file: mean and deviation of a task, mean, median and largest of
+    several."""
+    cells = []
+    for data in files:
+        tasks = of_tasks(data, label)
+        c = [seed["c_ltv"] for task in tasks for seed in task["seeds"]]
+        middle = mean(c)
+        if len(tasks) > 1:
+            cells.append(", ".join(significant(x) for x in (middle, median(c), max(c))))
+        else:
+            deviation = math.sqrt(sum((x - middle) ** 2 for x in c) / (len(c) - 1))
+            cells.append(f"{significant(middle)} ± {significant(deviation)}")
+    return cells + [KEEP]
+
+
+def ltv_sweep(files, label):
+    """By the number of denoising steps, for every file: C_LTV, C_emp on the mean, the largest tube."""
+    cells = []
+    for data in files:
+        tasks = next(row for row in data["sweep"] if f"{row['steps']}" == label)["tasks"]
+        c = [task["c_ltv"] for task in tasks]
+        cells.append(f"{significant(mean(c))}, {significant(max(c))}; "
+                     f"{mean([task['c_emp'] for task in tasks]):.3f}; "
+                     f"{max(task['tube_seen'] for task in tasks):.2f}")
+    return cells + [KEEP]
 
 
 def closed_loop(data, label):
@@ -445,15 +483,16 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, certificate, closed_loop, paces,
-    interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, certificate, ltv_seeds, ltv_sweep,
+    closed_loop, paces, interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value)}
 
 # ---- Pages --------------------------------------------------------------------------------------
 
-HELD = re.compile(r"<!-- table ([a-z-]+) of (results/[\w./-]+\.json) -->")
+FILE = r"(results/[\w./-]+\.json)"
+HELD = re.compile(rf"<!-- table ([a-z-]+) of {FILE}(?: and {FILE})? -->")
 FREE = re.compile(r"<!-- no results file: .+ -->")
 
 
@@ -485,6 +524,11 @@ def check_row(line, function, data, where, write):
     return line, wrong
 
 
+def read_results(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def check_page(root, page, write):
     with open(os.path.join(root, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -503,8 +547,8 @@ def check_page(root, page, write):
             if mark and mark[1] not in TABLES:
                 wrong.append(f"{page}:{i}: no table '{mark[1]}' is known")
             elif mark:
-                with open(os.path.join(root, mark[2]), encoding="utf-8") as file:
-                    held = TABLES[mark[1]], json.load(file)
+                files = [read_results(root, path) for path in mark.groups()[1:] if path]
+                held = TABLES[mark[1]], files[0] if len(files) == 1 else files
             elif not FREE.fullmatch(above):
                 wrong.append(f"{page}:{i + 1}: a table without a comment that names its file: {line}")
             start = i
