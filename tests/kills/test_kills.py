@@ -21,6 +21,13 @@ import tempfile
 import time
 
 HEARD = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+HEARING = 60  # s that a signal may take to end a run, on a busy machine
+
+
+def hear_all():
+    """The program hears all of them, also where this test was started by nohup or in the background."""
+    for number in HEARD:
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Job:
@@ -101,7 +108,7 @@ class Killer:
     def start(self):
         return subprocess.Popen([self.program] + self.job.line.split() + ["--threads", "1"],
                                 cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE)
+                                stderr=subprocess.PIPE, preexec_fn=hear_all)
 
     def finished(self):
         """Whether the file is there after which a run is ended; a checkpoint says that it grows,
@@ -149,7 +156,13 @@ class Killer:
         ended = process.poll() is not None
         sent = time.monotonic()
         process.send_signal(number)
-        said = process.communicate()[1].decode(errors="replace")
+        try:
+            said = process.communicate(timeout=HEARING)[1].decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.say(f"signal {number} did not end it within {HEARING} s")
+            return False
         if ended and process.returncode != 0:
             self.say(f"it ended by itself with {process.returncode}: {said}")
         if ended or process.returncode == 0:
