@@ -85,7 +85,7 @@ static FacetStatus take_encoder(Training *t)
 // Ranks that no shard of an update is left for.
 static int idle_ranks(const Training *t)
 {
-    int shards = (t->trainer->rows + SCORE_SHARD - 1) / SCORE_SHARD;
+    int shards = (t->trainer->rows.count + SCORE_SHARD - 1) / SCORE_SHARD;
     int idle = facet_ranks_count(t->options->ranks) - shards;
     return idle > 0 ? idle : 0;
 }
