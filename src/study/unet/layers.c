@@ -1,9 +1,32 @@
 // The layers of the U-Net (see unet/layers.h).
 #include "unet/layers.h"
 
-#include "linalg/gemm.h"
 #include "train/layers_backward.h"
 #include "unet/unet.h"
+
+// ---- Products -----------------------------------------------------------------------------------
+
+static void fill_bias(Real *y, const Real *bias, int rows, int columns)
+{
+    for (int r = 0; r < rows; r++)
+        memcpy(y + (size_t)r * (size_t)columns, bias, (size_t)columns * sizeof *y);
+}
+
+static void sum_bias(Real *dbias, const Real *dy, int rows, int columns)
+{
+    memset(dbias, 0, (size_t)columns * sizeof *dbias);
+    column_sums(dbias, dy, rows, columns);
+}
+
+size_t unet_linear_scratch(int in, int out) { return gemm_packed_size(out, in); }
+
+void unet_linear(Real *y, Real *scratch, const Real *x, const Real *w, const Real *bias, int rows,
+                 int in, int out)
+{
+    fill_bias(y, bias, rows, out);
+    gemm_pack(scratch, GEMM_PLAIN, w, out, in, 0, out, in);
+    gemm_packed(y, out, x, in, scratch, rows, out, in, true);
+}
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
@@ -47,16 +70,17 @@ static void scatter(Real *x, const Real *patches, const UnetConv *c, int channel
         }
 }
 
-static void fill_bias(Real *y, const Real *bias, int rows, int columns)
+static size_t patch_numbers(UnetConv c)
 {
-    for (int r = 0; r < rows; r++)
-        memcpy(y + (size_t)r * (size_t)columns, bias, (size_t)columns * sizeof *y);
+    int widest = c.in > c.out ? c.in : c.out;
+    return (size_t)c.rows * (size_t)(c.time / c.stride) * (size_t)(c.kernel * widest);
 }
 
-static void sum_bias(Real *dbias, const Real *dy, int rows, int columns)
+size_t unet_conv_scratch(UnetConv c)
 {
-    memset(dbias, 0, (size_t)columns * sizeof *dbias);
-    column_sums(dbias, dy, rows, columns);
+    size_t plain = gemm_packed_size(c.out, c.kernel * c.in);
+    size_t up = gemm_packed_size(c.kernel * c.out, c.in);
+    return patch_numbers(c) + (plain > up ? plain : up);
 }
 
 void unet_conv_forward(Real *y, Real *scratch, const Real *x, const Real *w, const Real *bias,
@@ -64,8 +88,7 @@ void unet_conv_forward(Real *y, Real *scratch, const Real *x, const Real *w, con
 {
     int rows = c.rows * (c.time / c.stride), patch = c.kernel * c.in;
     gather(scratch, x, &c, c.in);
-    fill_bias(y, bias, rows, c.out);
-    real_gemm(y, c.out, GEMM_PLAIN, scratch, patch, GEMM_PLAIN, w, c.out, rows, c.out, patch, R(1));
+    unet_linear(y, scratch + patch_numbers(c), scratch, w, bias, rows, patch, c.out);
 }
 
 void unet_conv_backward(Real *dx, Real *dw, Real *dbias, Real *scratch, const Real *dy,
@@ -73,11 +96,9 @@ void unet_conv_backward(Real *dx, Real *dw, Real *dbias, Real *scratch, const Re
 {
     int rows = c.rows * (c.time / c.stride), patch = c.kernel * c.in;
     gather(scratch, x, &c, c.in);
-    real_gemm(dw, c.out, GEMM_TRANSPOSED, scratch, patch, GEMM_PLAIN, dy, c.out, patch, c.out, rows,
-              R(0));
+    linear_backward_weight(dw, c.out, scratch, patch, dy, c.out, rows, patch, c.out);
     sum_bias(dbias, dy, rows, c.out);
-    real_gemm(scratch, patch, GEMM_PLAIN, dy, c.out, GEMM_TRANSPOSED, w, c.out, rows, patch, c.out,
-              R(0));
+    linear_backward_input(scratch, dy, w, rows, patch, c.out);
     scatter(dx, scratch, &c, c.in);
 }
 
@@ -85,7 +106,9 @@ void unet_up_forward(Real *y, Real *scratch, const Real *x, const Real *w, const
                      UnetConv c)
 {
     int rows = c.rows * (c.time / c.stride), patch = c.kernel * c.out;
-    real_gemm(scratch, patch, GEMM_PLAIN, x, c.in, GEMM_PLAIN, w, patch, rows, patch, c.in, R(0));
+    Real *packed = scratch + patch_numbers(c);
+    gemm_pack(packed, GEMM_PLAIN, w, patch, c.in, 0, patch, c.in);
+    gemm_packed(scratch, patch, x, c.in, packed, rows, patch, c.in, false);
     fill_bias(y, bias, c.rows * c.time, c.out);
     scatter(y, scratch, &c, c.out);
 }
@@ -95,11 +118,9 @@ void unet_up_backward(Real *dx, Real *dw, Real *dbias, Real *scratch, const Real
 {
     int rows = c.rows * (c.time / c.stride), patch = c.kernel * c.out;
     gather(scratch, dy, &c, c.out);
-    real_gemm(dw, patch, GEMM_TRANSPOSED, x, c.in, GEMM_PLAIN, scratch, patch, c.in, patch, rows,
-              R(0));
+    linear_backward_weight(dw, patch, x, c.in, scratch, patch, rows, c.in, patch);
     sum_bias(dbias, dy, c.rows * c.time, c.out);
-    real_gemm(dx, c.in, GEMM_PLAIN, scratch, patch, GEMM_TRANSPOSED, w, patch, rows, c.in, patch,
-              R(1));
+    gemm_by_transposed(dx, c.in, scratch, patch, w, patch, rows, c.in, patch, true);
 }
 
 // ---- Group norm ---------------------------------------------------------------------------------
@@ -201,6 +222,11 @@ static void film_backward(Real *dm, const Real *dy, const Real *m, UnetFilm film
                 dm[i] = dy[i] * (R(1) + scale[i]);
             }
     }
+}
+
+size_t unet_unit_scratch(UnetConv c)
+{
+    return unet_conv_scratch(c) + 3 * (size_t)(c.rows * c.time) * (size_t)c.out;
 }
 
 void unet_unit_forward(Real *y, Real *xhat, Real *rstd, Real *scratch, const Real *x,

@@ -10,17 +10,28 @@
 
 #include <stddef.h>
 
-#define unet_conv_forward  REAL_NAME(unet_conv_forward)
-#define unet_conv_backward REAL_NAME(unet_conv_backward)
-#define unet_up_forward    REAL_NAME(unet_up_forward)
-#define unet_up_backward   REAL_NAME(unet_up_backward)
-#define unet_norm_forward  REAL_NAME(unet_norm_forward)
-#define unet_norm_backward REAL_NAME(unet_norm_backward)
-#define unet_unit_forward  REAL_NAME(unet_unit_forward)
-#define unet_unit_backward REAL_NAME(unet_unit_backward)
-#define UnetUnitParams     REAL_NAME(UnetUnitParams)
-#define UnetUnitGrads      REAL_NAME(UnetUnitGrads)
-#define UnetFilm           REAL_NAME(UnetFilm)
+#define unet_conv_scratch   REAL_NAME(unet_conv_scratch)
+#define unet_unit_scratch   REAL_NAME(unet_unit_scratch)
+#define unet_linear         REAL_NAME(unet_linear)
+#define unet_linear_scratch REAL_NAME(unet_linear_scratch)
+#define unet_conv_forward   REAL_NAME(unet_conv_forward)
+#define unet_conv_backward  REAL_NAME(unet_conv_backward)
+#define unet_up_forward     REAL_NAME(unet_up_forward)
+#define unet_up_backward    REAL_NAME(unet_up_backward)
+#define unet_norm_forward   REAL_NAME(unet_norm_forward)
+#define unet_norm_backward  REAL_NAME(unet_norm_backward)
+#define unet_unit_forward   REAL_NAME(unet_unit_forward)
+#define unet_unit_backward  REAL_NAME(unet_unit_backward)
+#define UnetUnitParams      REAL_NAME(UnetUnitParams)
+#define UnetUnitGrads       REAL_NAME(UnetUnitGrads)
+#define UnetFilm            REAL_NAME(UnetFilm)
+
+// ---- Products -----------------------------------------------------------------------------------
+
+// y = x w + bias, x [rows][in], w [in][out]. Its backward passes are in train/layers_backward.h.
+size_t unet_linear_scratch(int in, int out);
+void unet_linear(Real *y, Real *scratch, const Real *x, const Real *w, const Real *bias, int rows,
+                 int in, int out);
 
 // ---- Convolutions -------------------------------------------------------------------------------
 //
@@ -33,12 +44,8 @@ typedef struct UnetConv {
     int rows, time, in, out, kernel, stride;
 } UnetConv;
 
-// Numbers of scratch.
-static inline size_t unet_conv_scratch(UnetConv c)
-{
-    int widest = c.in > c.out ? c.in : c.out;
-    return (size_t)c.rows * (size_t)(c.time / c.stride) * (size_t)c.kernel * (size_t)widest;
-}
+// Numbers of scratch that a convolution takes, forward or backward.
+size_t unet_conv_scratch(UnetConv c);
 
 void unet_conv_forward(Real *y, Real *scratch, const Real *x, const Real *w, const Real *bias,
                        UnetConv c);
@@ -78,10 +85,7 @@ typedef struct UnetFilm {
     int stride;
 } UnetFilm;
 
-static inline size_t unet_unit_scratch(UnetConv c)
-{
-    return unet_conv_scratch(c) + 3 * (size_t)c.rows * (size_t)c.time * (size_t)c.out;
-}
+size_t unet_unit_scratch(UnetConv c);
 
 void unet_unit_forward(Real *y, Real *xhat, Real *rstd, Real *scratch, const Real *x,
                        UnetUnitParams params, UnetFilm film, UnetConv c);

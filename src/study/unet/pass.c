@@ -2,7 +2,6 @@
 #include "unet/pass.h"
 
 #include "base/memory.h"
-#include "linalg/gemm.h"
 #include "nn/layers.h"
 #include "train/layers_backward.h"
 #include "unet/layers.h"
@@ -96,6 +95,9 @@ static Layout lay_out(const Unet *net, bool trains)
         if (trains) l.dact[i] = take(&l, (size_t)UNET_SHARD * (size_t)width);
     }
     for (int i = 0; i < net->step_count; i++) lay_step(&l, &mid, &scratch, &net->steps[i], i);
+    scratch = larger(scratch, unet_linear_scratch(unet_cond_in(c), c->cond));
+    scratch =
+        larger(scratch, unet_linear_scratch(c->cond, c->cond > net->film ? c->cond : net->film));
     l.cond_in = take(&l, input);
     l.cond1 = take(&l, cond);
     l.cond1_act = take(&l, cond);
@@ -117,7 +119,6 @@ FacetStatus unet_work_create(UnetWork **out, const Unet *net, int rows, bool tra
 {
     *out = NULL;
     assert(rows > 0);
-    TRY(gemm_prepare());
     UnetWork *w = calloc(1, sizeof *w);
     if (!w) return status_fail(FACET_NO_MEMORY, "out of memory for the U-Net");
     *w = (UnetWork){.net = net, .room = rows, .trains = trains, .layout = lay_out(net, trains)};
@@ -185,14 +186,6 @@ static UnetFilm unit_film(const Shard *s, const UnetStep *step, int number)
 
 // ---- Forward ------------------------------------------------------------------------------------
 
-static void linear_forward(Real *y, const Real *x, const Real *w, const Real *bias, int rows,
-                           int in, int out)
-{
-    for (int r = 0; r < rows; r++)
-        memcpy(y + (size_t)r * (size_t)out, bias, (size_t)out * sizeof *y);
-    real_gemm(y, out, GEMM_PLAIN, x, in, GEMM_PLAIN, w, out, rows, out, in, R(1));
-}
-
 static void condition_forward(const Shard *s)
 {
     const Unet *net = s->net;
@@ -202,19 +195,19 @@ static void condition_forward(const Shard *s)
     const int *z = s->work->z + (ptrdiff_t)s->first * c->factors;
     int width = unet_cond_in(c), rows = s->rows;
     size_t size = (size_t)rows * (size_t)c->cond;
-    Real *in = s->memory + l->cond_in;
+    Real *in = s->memory + l->cond_in, *scratch = s->memory + l->scratch;
     time_embedding(in, width, s->work->t + s->first, rows, c->time_width, false);
     for (int i = 0; i < c->factors; i++)
         embedding_forward(in + c->time_width + i * c->embed, width, params + net->embed[i], z + i,
                           c->factors, rows, c->values[i], c->embed);
-    linear_forward(s->memory + l->cond1, in, params + net->cond1_weight, params + net->cond1_bias,
-                   rows, width, c->cond);
+    unet_linear(s->memory + l->cond1, scratch, in, params + net->cond1_weight,
+                params + net->cond1_bias, rows, width, c->cond);
     mish_forward(s->memory + l->cond1_act, s->memory + l->cond1, size);
-    linear_forward(s->memory + l->cond2, s->memory + l->cond1_act, params + net->cond2_weight,
-                   params + net->cond2_bias, rows, c->cond, c->cond);
+    unet_linear(s->memory + l->cond2, scratch, s->memory + l->cond1_act, params + net->cond2_weight,
+                params + net->cond2_bias, rows, c->cond, c->cond);
     mish_forward(s->memory + l->cond2_act, s->memory + l->cond2, size);
-    linear_forward(s->memory + l->film, s->memory + l->cond2_act, params + net->film_weight,
-                   params + net->film_bias, rows, c->cond, net->film);
+    unet_linear(s->memory + l->film, scratch, s->memory + l->cond2_act, params + net->film_weight,
+                params + net->film_bias, rows, c->cond, net->film);
 }
 
 static void run_unit(const Shard *s, int i, int number, Real *y, const Real *x)
@@ -400,8 +393,8 @@ static void step_backward(const Shard *s, int i)
 static void linear_backward(Real *dx, Real *dw, Real *dbias, const Real *dy, const Real *x,
                             const Real *w, int rows, int in, int out)
 {
-    real_gemm(dx, in, GEMM_PLAIN, dy, out, GEMM_TRANSPOSED, w, out, rows, in, out, R(0));
-    real_gemm(dw, out, GEMM_TRANSPOSED, x, in, GEMM_PLAIN, dy, out, in, out, rows, R(0));
+    linear_backward_input(dx, dy, w, rows, in, out);
+    linear_backward_weight(dw, out, x, in, dy, out, rows, in, out);
     memset(dbias, 0, (size_t)out * sizeof *dbias);
     column_sums(dbias, dy, rows, out);
 }

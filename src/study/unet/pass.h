@@ -2,7 +2,7 @@
 //
 // Rows are taken through the network in shards of four, each with activations and gradients of its
 // own, and gradients are summed over the shards in their order: the same bits on any number of
-// threads. Nothing here allocates once the workspace exists. BLAS is to run on one thread.
+// threads. Nothing here allocates once the workspace exists.
 #ifndef FACET_UNET_PASS_H
 #define FACET_UNET_PASS_H
 
