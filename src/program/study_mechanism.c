@@ -22,7 +22,7 @@
 
 enum { LOSSES_MAX = 4, FOLD_PAIRS_MAX = 40 };
 
-// An operation of the U-Net's small products takes so many times as long as one of the others'.
+// An operation of the U-Net takes so many times as long as one of the others, as measured.
 enum { UNET_SLOWER = 5 };
 
 typedef struct Mechanism {
