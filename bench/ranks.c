@@ -118,8 +118,9 @@ static Costs measure_costs(void)
         double t1 = wall_seconds();
         score_load(k->work, k->params, NULL);
         double t2 = wall_seconds();
-        score_forward(k->out, k->work, k->x, k->t, k->z, NULL, k->rows, NULL);
-        score_backward_rows(NULL, k->work, k->dout, NULL);
+        score_forward(k->rows.out, k->work, k->rows.x, k->rows.t, k->rows.z, NULL, k->rows.count,
+                      NULL);
+        score_backward_rows(NULL, k->work, k->rows.dout, NULL);
         double t3 = wall_seconds();
         score_backward_weights(k->grads, NULL, k->work, 0, score_parts(w.net), NULL);
         optimizer_step(k->optimizer, k->params, k->grads, report.grad_norm, report.rate, NULL);
@@ -135,7 +136,7 @@ static Costs measure_costs(void)
     costs.fixed = median(all, UPDATES) - costs.rows - costs.weights;
     printf("one thread         %8.1f ms an update of %d rows: %.1f for the rows, %.1f for the\n"
            "                   weights, %.1f that every rank does (packing alone %.1f)\n",
-           median(all, UPDATES) * 1e3, k->rows, costs.rows * 1e3, costs.weights * 1e3,
+           median(all, UPDATES) * 1e3, k->rows.count, costs.rows * 1e3, costs.weights * 1e3,
            costs.fixed * 1e3, median(load, UPDATES) * 1e3);
     end(&w);
     return costs;

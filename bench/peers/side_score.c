@@ -124,7 +124,8 @@ static void add_training(Works *works, const char *name, const FacetPolicy *poli
     t->x0 = side_normal((size_t)(BATCH * c->horizon * c->dim), 4);
     t->z = side_room((size_t)(BATCH * c->factors), sizeof *t->z);
     for (int i = 0; i < BATCH * c->factors; i++) t->z[i] = i / 2 % c->values[i % c->factors];
-    works_add(works, name, 3.0 * t->trainer->rows * score_net_flops(policy->net), run_training, t);
+    works_add(works, name, 3.0 * t->trainer->rows.count * score_net_flops(policy->net),
+              run_training, t);
 }
 
 static void add_gradients(Case *to, const FacetPolicy *policy, const ScoreInputs *in,

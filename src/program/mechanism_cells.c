@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Four blocks see 21 keypoints; with dilations 1, 2, 4 and 8 they see all 32 with as many weights
-// and operations.
+// and operations. The U-Net sees all 32 too, with fewer operations and near as many weights.
 const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
     {.name = "default", .text = "4 blocks", .kind = "blocks", .blocks = 4, .embed = 32},
     {.name = "blocks-1", .text = "1 block", .kind = "blocks", .blocks = 1, .embed = 32},
@@ -32,6 +32,13 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .embed = 32,
      .dilation = "1,2,4,8",
      .dilations = {1, 2, 4, 8}},
+    {.name = "unet",
+     .text = "U-Net",
+     .kind = "unet",
+     .blocks = 12,
+     .embed = 32,
+     .no_position = true,
+     .unet = true},
     {.name = "no-position",
      .text = "no positions",
      .kind = "position",
@@ -64,6 +71,12 @@ ScoreNetConfig mechanism_network(const MechanismVariant *variant, int channels)
     net.no_position = variant->no_position;
     memcpy(net.dilation, variant->dilations, sizeof variant->dilations);
     return net;
+}
+
+int mechanism_reach(const MechanismVariant *variant)
+{
+    ScoreNetConfig net = mechanism_network(variant, 2);
+    return variant->unet ? FACET_CHUNK_KEYPOINTS - 1 : score_reach(&net);
 }
 
 double mechanism_seen(int reach, int keypoints)
@@ -222,13 +235,14 @@ static Json *json_from_row(Row *row, int variant, double loss, int channels)
     const MechanismVariant *v = &mechanism_variants[variant];
     ScoreNetConfig net = mechanism_network(v, channels);
     Json *out = json_object(), *dilation = json_array();
-    int reach = score_reach(&net);
+    int reach = mechanism_reach(v);
     json_set_string(out, "variant", v->name);
     json_set_string(out, "name", v->text);
     json_set_string(out, "kind", v->kind);
     json_set_numbers(out, {"composed_loss", loss}, {"folds", row->cells}, {"blocks", v->blocks},
                      {"embed", v->embed});
-    for (int l = 0; l < v->blocks; l++) json_push_number(dilation, score_dilation(&net, 2 * l));
+    for (int l = 0; l < v->blocks && !v->unet; l++)
+        json_push_number(dilation, score_dilation(&net, 2 * l));
     json_set(out, "dilation", dilation);
     json_set_bool(out, "position", !v->no_position);
     json_set_numbers(out, {"field", 2 * reach + 1},

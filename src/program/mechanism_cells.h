@@ -11,21 +11,25 @@
 // A network that differs from the first in one thing.
 typedef struct MechanismVariant {
     const char *name, *text; // of its cells, and for people
-    const char *kind;        // what differs: "blocks", "dilation", "position" or "embedding"
+    const char *kind;        // what differs: "blocks", "dilation", "unet" and so on
     int blocks, embed;
     const char *dilation; // as facet train takes it; NULL: 1 each
     int dilations[8];     // the same as numbers, 0 for 1
     bool no_position;
+    bool unet; // no score network: the U-Net that is like it (unet/unet.h)
 } MechanismVariant;
 
-enum { MECHANISM_VARIANTS = 10, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
+enum { MECHANISM_VARIANTS = 11, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
 extern const MechanismVariant mechanism_variants[MECHANISM_VARIANTS];
 
 // The number of a variant's name; the refusal lists the names.
 FacetStatus mechanism_variant_find(int *index, const char *name);
 
-// Its network, for plans of the race.
+// Its network, for plans of the race; or what its U-Net is like.
 ScoreNetConfig mechanism_network(const MechanismVariant *variant, int channels);
+
+// How far from its own keypoint an output sees. The U-Net's norm takes in the whole plan.
+int mechanism_reach(const MechanismVariant *variant);
 
 // How many of a plan's keypoints a keypoint of the output depends on, on the mean over them.
 double mechanism_seen(int reach, int keypoints);

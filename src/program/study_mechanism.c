@@ -2,15 +2,16 @@
 //
 // The exact composed score of the training tasks leads to another track, so that what composes is
 // the network's own bias. Small networks that differ in one thing each, how far they see, whether
-// they know where a keypoint stands, how wide an embedding is, are trained with the same number of
-// updates without some of the training pairs (race/leave_one_out.h), and plan those pairs, composed
-// and joint. What the course holds out is neither trained on nor looked at.
+// they know where a keypoint stands, how wide an embedding is, and a U-Net are trained with the
+// same number of updates without some of the training pairs (race/leave_one_out.h), and plan those
+// pairs, composed and joint. What the course holds out is neither trained on nor looked at.
 #include "study_mechanism.h"
 
 #include "cells.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "mechanism_cells.h"
+#include "mechanism_unet.h"
 #include "paper/paper.h"
 #include "report/tables.h"
 #include "show_race.h"
@@ -20,6 +21,9 @@
 #include <stdlib.h>
 
 enum { LOSSES_MAX = 4, FOLD_PAIRS_MAX = 40 };
+
+// An operation of the U-Net takes so many times as long as one of the others, as measured.
+enum { UNET_SLOWER = 5 };
 
 typedef struct Mechanism {
     CommonOptions common;
@@ -94,8 +98,46 @@ static int train_policy(const Mechanism *s, MechanismCell cell, const char *poli
     return step_run(&step, cmd_train);
 }
 
+// What a cell's training gave: one of the two.
+typedef struct Trained {
+    FacetPolicy *policy;
+    UnetPolicy *unet;
+} Trained;
+
+static void trained_free(Trained *trained)
+{
+    facet_policy_destroy(trained->policy);
+    unet_policy_free(trained->unet);
+}
+
+static FacetStatus train_unet(UnetPolicy **policy, const Mechanism *s, MechanismCell cell,
+                              const char *file)
+{
+    char data[STEP_WORD_SIZE], names[FOLD_PAIRS_MAX][2 * FACET_COURSE_NAME_MAX + 2];
+    MechanismUnet unet = {.data = data,
+                          .out = file,
+                          .composed_loss = cell.composed_loss,
+                          .updates = s->updates,
+                          .channels = s->channels,
+                          .embed = mechanism_variants[cell.variant].embed,
+                          .command = s->command};
+    CommonOptions common = s->common;
+    TextList *hold_out = &unet.hold_out;
+    step_file(data, s->folder, "demos.h5");
+    if (s->race->course->held_out_count > 0)
+        hold_out->items[hold_out->count++] = "course";
+    else
+        common.courses = NULL; // nobody asks for its list
+    for (int i = 0, n = 0; i < s->pair_count; i++) {
+        if (s->fold[i] != cell.fold) continue;
+        pair_name(names[n], s, i);
+        hold_out->items[hold_out->count++] = names[n++];
+    }
+    return mechanism_unet_train(policy, &unet, &common, s->race->pool);
+}
+
 // Plans and flies all training pairs, composed and joint.
-static FacetStatus measure(PairResult *results[2], const Mechanism *s, const FacetPolicy *policy)
+static FacetStatus measure(PairResult *results[2], const Mechanism *s, const Trained *trained)
 {
     static const FacetPolicyMode modes[2] = {FACET_POLICY_COMPOSED, FACET_POLICY_JOINT};
     FacetCourseTask tasks[MECHANISM_PAIRS_MAX];
@@ -107,26 +149,31 @@ static FacetStatus measure(PairResult *results[2], const Mechanism *s, const Fac
     for (int i = 0; i < s->pair_count; i++) tasks[i] = s->pairs[i].task;
     for (int m = 0; m < 2 && status.ok; m++) {
         const FacetPolicySampling how = {.mode = modes[m], .steps = s->steps};
-        status = pairs_plan(&pairs, s->race, policy, &how, interrupt_progress());
+        status = trained->unet
+                     ? mechanism_unet_plan(&pairs, s->race, trained->unet, modes[m], s->steps,
+                                           interrupt_progress())
+                     : pairs_plan(&pairs, s->race, trained->policy, &how, interrupt_progress());
         if (status.ok) status = pairs_measure(results[m], s->race, &pairs, interrupt_progress());
     }
     free(keypoints);
     return status;
 }
 
-static FacetStatus write_cell(const Mechanism *s, MechanismCell cell, const char *file,
+static double parameters_of(const Trained *trained)
+{
+    return trained->unet ? (double)trained->unet->net->table.parameters
+                         : (double)facet_policy_info(trained->policy).parameters;
+}
+
+static FacetStatus write_cell(const Mechanism *s, MechanismCell cell, const Trained *trained,
                               const char *path)
 {
     static PairResult results[2][MECHANISM_PAIRS_MAX];
-    FacetPolicy *policy;
-    TRY(facet_policy_load(&policy, file));
-    FacetStatus status = measure((PairResult *[]){results[0], results[1]}, s, policy);
+    TRY(measure((PairResult *[]){results[0], results[1]}, s, trained));
     const MechanismResults measured = {.count = s->pair_count,
                                        .fold = s->fold,
                                        .modes = {results[0], results[1]},
-                                       .parameters = (double)facet_policy_info(policy).parameters};
-    facet_policy_destroy(policy);
-    TRY(status);
+                                       .parameters = parameters_of(trained)};
     Json *document = json_from_mechanism(&measured, s->race->course, cell);
     json_set_origin(document, s->command, s->common.seed);
     return json_write(document, path);
@@ -136,16 +183,36 @@ static int make_cell(const void *study, int index)
 {
     const Mechanism *s = study;
     MechanismCell cell = cell_at(s, index);
-    char policy[STEP_WORD_SIZE], path[STEP_WORD_SIZE];
-    mechanism_file(policy, s->folder, cell, "safetensors");
+    Trained trained = {0};
+    char file[STEP_WORD_SIZE], path[STEP_WORD_SIZE];
+    mechanism_file(file, s->folder, cell, "safetensors");
     cell_file(path, s, index);
-    int code = train_policy(s, cell, policy);
+    bool unet = mechanism_variants[cell.variant].unet;
+    int code = unet ? EXIT_DONE : train_policy(s, cell, file);
     if (code != EXIT_DONE) return code;
-    FacetStatus status = write_cell(s, cell, policy, path);
+    FacetStatus status =
+        unet ? train_unet(&trained.unet, s, cell, file) : facet_policy_load(&trained.policy, file);
+    if (status.ok) status = write_cell(s, cell, &trained, path);
+    trained_free(&trained);
     return status.ok ? EXIT_DONE : command_failed("study mechanism", status);
 }
 
 // ---- What is to be done -------------------------------------------------------------------------
+
+// Operations of the products of a forward pass of one row, 0 for sizes that make no network.
+static double row_flops(const MechanismVariant *variant, int channels)
+{
+    ScoreNetConfig config = mechanism_network(variant, channels);
+    ScoreNet *net = NULL;
+    Unet *unet = NULL;
+    double flops = 0.0;
+    if (variant->unet && unet_create(&unet, unet_like(&config)).ok)
+        flops = unet_flops(unet) * UNET_SLOWER;
+    if (!variant->unet && score_net_create(&net, config).ok) flops = score_net_flops(net);
+    unet_free(unet);
+    score_net_free(net);
+    return flops;
+}
 
 // Minutes that the trainings of cells which are not there take, by the operations of their
 // products: an update takes its rows forwards once and backwards twice.
@@ -156,16 +223,11 @@ static double minutes_left(const Mechanism *s)
     for (int i = 0; i < cell_count(s); i++) {
         char path[STEP_WORD_SIZE];
         MechanismCell cell = cell_at(s, i);
-        ScoreNet *net;
         cell_file(path, s, i);
-        if (file_exists(path) ||
-            !score_net_create(&net,
-                              mechanism_network(&mechanism_variants[cell.variant], s->channels))
-                 .ok)
-            continue;
+        if (file_exists(path)) continue;
         double rows = cell.composed_loss > 0.0 ? 40.0 : 16.0;
-        operations += 3.0 * rows * s->updates * score_net_flops(net);
-        score_net_free(net);
+        operations +=
+            3.0 * rows * s->updates * row_flops(&mechanism_variants[cell.variant], s->channels);
     }
     return operations / speed / 60.0;
 }
@@ -301,7 +363,7 @@ int study_mechanism(int argc, char **argv)
                           "not made again (default: that of --out)"),
               "!mechanism.json *"),
         option_list("variant", &s.names, "NAME",
-                    "this network alone: default, blocks-1, whole, no-position and so on; again "
+                    "this network alone: default, blocks-1, whole, unet and so on; again "
                     "for more"),
         option_list("composed-loss", &s.weights, "W",
                     "weight of the composed loss, 0 for the paper's; again for another (default: 0 "
@@ -317,7 +379,9 @@ int study_mechanism(int argc, char **argv)
         .command = "study mechanism",
         .description =
             "Trains small networks that differ in one thing each (how many keypoints an output "
-            "sees, by blocks or by dilation; position embedding; width of the factors' embeddings) "
+            "sees, by blocks or by dilation; position embedding; width of the factors' "
+            "embeddings), "
+            "and a U-Net, "
             "without some of the training pairs, and measures their plans of those pairs, composed "
             "and joint. What the course holds out is not looked at. Started again, it goes on "
             "where it stopped.",

@@ -7,7 +7,7 @@
 set -eu
 
 runtime="math base factor nn encoder diffusion policy agent quad control course flight"
-study="ranks linalg picture paper evidence data train export race certify camera gate report"
+study="ranks linalg picture paper evidence data train unet export race certify camera gate report"
 rooms="$runtime $study program"
 
 # These stand alone: they include nothing of Facet but themselves.

@@ -301,6 +301,75 @@ static void networks_are_compared_on_pairs_left_out(void **state)
     assert_int_equal(access("m/whole-w0-2.json", R_OK), 0);
 }
 
+// The same pairs, measured the same, in two cells.
+static void assert_same_pairs(const char *a, const char *b)
+{
+    char *texts[2], *pairs[2];
+    size_t size;
+    assert_ok(file_read(&texts[0], &size, a));
+    assert_ok(file_read(&texts[1], &size, b));
+    for (int i = 0; i < 2; i++) {
+        pairs[i] = strstr(texts[i], "\"pairs\"");
+        assert_non_null(pairs[i]);
+        char *origin = strstr(pairs[i], "\"command\"");
+        if (origin) *origin = '\0';
+    }
+    assert_string_equal(pairs[0], pairs[1]);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+#define UNET                                                                                       \
+    "study mechanism --out u --folds 2 --variant default --variant unet --composed-loss 3 "        \
+    "--channels 16 --steps 2 --plans 1 --quiet --courses " TEST_SOURCE "/tests/race/pairs "
+
+// The U-Net is no policy that facet train could make: only its demonstrations are a step here.
+static void a_unet_is_compared_with_them(void **state)
+{
+    (void)state;
+    Run first = run(UNET "--updates 2 --threads 1");
+    assert_string_equal(first.err, "");
+    assert_int_equal(first.code, 0);
+    assert_int_equal(count_steps(first.out), 1 + 2);
+    assert_non_null(strstr(first.out, "u/unet-w3-2.safetensors: U-Net of "));
+    assert_non_null(strstr(first.out, "4 of 4 cells done"));
+    Json *document;
+    assert_ok(json_read(&document, "u/mechanism.json"));
+    JsonRef row = variant_of(document, "unet", 3.0), plain = variant_of(document, "default", 3.0);
+    char kind[16];
+    assert_non_null(row.node);
+    assert_ok(json_member_string(kind, sizeof kind, &row, "kind"));
+    assert_string_equal(kind, "unet");
+    assert_near(number_at(&row, NULL, NULL, "folds"), 2.0, 0.0);
+    assert_near(number_at(&row, NULL, NULL, "seen"), 32.0, 0.0);
+    assert_near(number_at(&row, NULL, NULL, "field"), 63.0, 0.0);
+    assert_near(number_at(&row, NULL, NULL, "blocks"), 12.0, 0.0);
+    assert_near(number_at(&row, "left_out", "composed", "pairs"), 2.0, 0.0);
+    assert_near(number_at(&row, "training", "joint", "pairs"), 8.0, 0.0);
+    assert_near(number_at(&row, "training", "joint", "crossings"),
+                number_at(&plain, "training", "joint", "crossings"), 0.0);
+    json_free(document);
+    // The training is kept, and both it and its plans are the same on two threads.
+    assert_int_equal(rename("u/unet-w3-1.json", "one.json"), 0);
+    assert_int_equal(rename("u/unet-w3-2.json", "two.json"), 0);
+    assert_int_equal(rename("u/unet-w3-2.safetensors", "two.safetensors"), 0);
+    Run again = run(UNET "--updates 2 --threads 2");
+    assert_int_equal(again.code, 0);
+    assert_null(strstr(again.out, "u/unet-w3-1.safetensors: U-Net"));
+    assert_non_null(strstr(again.out, "u/unet-w3-2.safetensors: U-Net"));
+    assert_same_pairs("u/unet-w3-1.json", "one.json");
+    assert_same_pairs("u/unet-w3-2.json", "two.json");
+    // It is no policy, and one of another training is not taken for it.
+    Run flown = run("fly --policy u/unet-w3-1.safetensors");
+    assert_int_equal(flown.code, 1);
+    assert_non_null(strstr(flown.err, "format: expected 'facet policy 1', found 'facet unet 1'"));
+    assert_int_equal(unlink("u/unet-w3-1.json"), 0);
+    assert_int_equal(rename("u/unet-w3-2.safetensors", "u/unet-w3-1.safetensors"), 0);
+    Run other = run(UNET "--updates 2");
+    assert_int_equal(other.code, 1);
+    assert_non_null(strstr(other.err, "u/unet-w3-1.safetensors: expected the training_tasks of"));
+}
+
 static void wrong_words_are_refused(void **state)
 {
     (void)state;
@@ -315,8 +384,8 @@ static void wrong_words_are_refused(void **state)
                  "facet study mechanism: --composed-loss: expected 0 once, found it again\n");
     assert_fails("study mechanism --variant hole", 2,
                  "facet study mechanism: no variant 'hole', did you mean 'whole'? known: default, "
-                 "blocks-1, blocks-2, blocks-3, blocks-6, dilated, whole, no-position, embed-8, "
-                 "embed-64\n");
+                 "blocks-1, blocks-2, blocks-3, blocks-6, dilated, whole, unet, no-position, "
+                 "embed-8, embed-64\n");
     assert_fails(
         "study mechanism --out n --quiet --folds 9 --courses " TEST_SOURCE "/tests/race/pairs", 1,
         "facet study mechanism: expected 1 to 40 pairs that fold 5 of 9 can leave out, "
@@ -336,6 +405,7 @@ int main(void)
         cmocka_unit_test(operators_choose_their_weights),
         cmocka_unit_test(a_router_is_an_operator_too),
         cmocka_unit_test(networks_are_compared_on_pairs_left_out),
+        cmocka_unit_test(a_unet_is_compared_with_them),
         cmocka_unit_test(wrong_words_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

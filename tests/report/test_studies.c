@@ -112,21 +112,30 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
                 "default", "blocks", "17.5", "0",
                 "1") "," VARIANT("whole", "dilation", "32", "0",
                                  "2") "," VARIANT("no-position", "position", "17.5", "0",
-                                                  "3") "," VARIANT("default", "blocks", "17.5", "3",
-                                                                   "null") "]}")};
+                                                  "3") "," VARIANT("unet", "unet", "32", "0",
+                                                                   "2.5") "," VARIANT("default",
+                                                                                      "blocks",
+                                                                                      "17.5", "3",
+                                                                                      "null") "]"
+                                                                                              "}")};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "mechanism");
-    assert_int_equal(length_of(&table, "rows"), 4);
+    assert_int_equal(length_of(&table, "rows"), 5);
     assert_text_in(&table, 1, "Network", "the whole");
     assert_near(number_in(&table, 1, "Composed, left out (m)"), 2.0, 0.0);
     assert_near(number_in(&table, 1, "Joint, left out (m)"), 0.5, 0.0);
     assert_near(number_in(&table, 1, "Composed, training (m)"), 0.0625, 0.0);
     assert_near(number_in(&table, 1, "Gates, left out (%)"), 75.0, 0.0);
-    assert_empty(&table, 3, "Composed, left out (m)");
+    assert_empty(&table, 4, "Composed, left out (m)");
     JsonRef figure = entry_of(document, "figures", "mechanism");
     const char *svg = chars_of(&figure, "svg");
     assert_non_null(strstr(svg, "the whole, composed: 2.000 m, training 0.062 m"));
     assert_non_null(strstr(svg, "the no-position, composed: 3.000 m"));
+    // Beside the curve and not among the changes on the right, where names stand below the marks.
+    assert_non_null(strstr(svg, "the unet, composed: 2.500 m"));
+    assert_non_null(strstr(svg, "the unet, joint: 0.500 m"));
+    assert_null(strstr(svg, ">the unet</text>"));
+    assert_non_null(strstr(svg, ">the no-position</text>"));
     assert_non_null(strstr(svg, "composed loss 3, joint"));
     json_free(document);
     scratch_end(&scratch);

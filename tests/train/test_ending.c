@@ -29,7 +29,7 @@ static void every_level_of_noise_is_drawn(void **state)
     int drawn[LEVELS] = {0};
     for (int u = 0; u < UPDATES; u++) {
         trainer_step(trainer, x0, NULL, NULL, NULL);
-        for (int r = 0; r < BATCH; r++) drawn[(int)trainer->t[r]]++;
+        for (int r = 0; r < BATCH; r++) drawn[(int)trainer->rows.t[r]]++;
     }
     for (int t = 0; t < LEVELS; t++) { // 30 times each on average
         if (drawn[t] < 10 || drawn[t] > 60) fail_msg("level %d was drawn %d times", t, drawn[t]);

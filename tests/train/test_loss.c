@@ -111,8 +111,8 @@ static void gradient_of_shared_context(void **state)
     for (int losses = 0; losses < WEIGHTS; losses++) {
         Fixture f;
         setup_with(&f, PREDICT_V, losses, DRAWS, CONTEXT);
-        assert_int_equal(f.trainer->noisy, BATCH * DRAWS);
-        assert_int_equal(f.trainer->composed, losses ? 7 : 0);
+        assert_int_equal(f.trainer->rows.noisy, BATCH * DRAWS);
+        assert_int_equal(f.trainer->rows.composed, losses ? 7 : 0);
         loss(&f);
         memcpy(grads, f.trainer->grads, f.net->table.size * sizeof *grads);
         memcpy(dcontext, f.trainer->dcontext, sizeof dcontext);
@@ -123,16 +123,16 @@ static void gradient_of_shared_context(void **state)
                            tensor->size, tensor->size > 20 ? tensor->size / 7 : 2, loss, &f);
         }
         // Each draw has a time and noise of its own, and the sample that it belongs to.
-        const Real *x = f.trainer->x;
+        const Real *x = f.trainer->rows.x;
         assert_true(memcmp(x, x + SIZE, SIZE * sizeof *x) != 0);
         for (int r = 0; r < BATCH * DRAWS; r++) {
-            double abar = f.schedule.alpha_bar[(int)f.trainer->t[r]];
+            double abar = f.schedule.alpha_bar[(int)f.trainer->rows.t[r]];
             for (int i = 0; i < SIZE; i++)
                 assert_near(sqrt(abar) * x[r * SIZE + i] -
-                                sqrt(1.0 - abar) * f.trainer->target[r * SIZE + i],
+                                sqrt(1.0 - abar) * f.trainer->rows.target[r * SIZE + i],
                             f.x0[r / DRAWS * SIZE + i], 1e-10);
             for (int k = 0; k < K; k++) {
-                int value = f.trainer->z[r * K + k];
+                int value = f.trainer->rows.z[r * K + k];
                 assert_true(value == EMBEDDING_NULL || value == f.z[r / DRAWS * K + k]);
             }
         }
@@ -152,16 +152,17 @@ static void draws_follow_from_seed_update_and_row(void **state)
         f.trainer->optimizer->updates = u;
         trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
         for (int r = 0; r < BATCH; r++) {
-            bool first = f.trainer->z[2 * r] == EMBEDDING_NULL;
-            bool second = f.trainer->z[2 * r + 1] == EMBEDDING_NULL;
+            bool first = f.trainer->rows.z[2 * r] == EMBEDDING_NULL;
+            bool second = f.trainer->rows.z[2 * r + 1] == EMBEDDING_NULL;
             dropped[0] += first, dropped[1] += second, both += first && second;
-            double abar = f.schedule.alpha_bar[(int)f.trainer->t[r]];
+            double abar = f.schedule.alpha_bar[(int)f.trainer->rows.t[r]];
             for (int i = r * SIZE; i < (r + 1) * SIZE; i++) // x = sqrt(abar) x0 + ..., v as well
-                assert_near(sqrt(abar) * f.trainer->x[i] - sqrt(1.0 - abar) * f.trainer->target[i],
+                assert_near(sqrt(abar) * f.trainer->rows.x[i] -
+                                sqrt(1.0 - abar) * f.trainer->rows.target[i],
                             f.x0[i], 1e-10);
         }
         // The branches of the composed loss show nothing, the first factor, the second factor.
-        const int *branch = f.trainer->z + BATCH * K;
+        const int *branch = f.trainer->rows.z + BATCH * K;
         assert_int_equal(branch[0], -1), assert_int_equal(branch[1], -1);
         assert_int_equal(branch[2], f.z[0]), assert_int_equal(branch[3], -1);
         assert_int_equal(branch[4], -1), assert_int_equal(branch[5], f.z[1]);
@@ -185,9 +186,10 @@ static void a_factor_takes_the_value_of_the_next_sample(void **state)
     for (int u = 0; u < UPDATES; u++) {
         f.trainer->optimizer->updates = u;
         trainer_gradients(f.trainer, f.x0, f.z, NULL, f.pool);
-        for (int r = 0; r < f.trainer->composed; r++) {
+        for (int r = 0; r < f.trainer->rows.composed; r++) {
             const int *own = f.z + r * K, *next = f.z + (r + 1) % BATCH * K;
-            const int *other = f.trainer->z + (BATCH + r * GROUP + 1 + K) * K, *joint = other + K;
+            const int *other = f.trainer->rows.z + (BATCH + r * GROUP + 1 + K) * K,
+                      *joint = other + K;
             int factor = other[0] == EMBEDDING_NULL ? 1 : 0;
             taken[factor]++;
             assert_int_equal(other[factor], next[factor]);

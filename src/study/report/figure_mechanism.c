@@ -67,7 +67,19 @@ static bool is_field(const JsonRef *row)
     return strcmp(kind, "blocks") == 0 || strcmp(kind, "dilation") == 0;
 }
 
-// A mark with the range of the folds: round, or for a dilated network a diamond.
+static bool is_unet(const JsonRef *row) { return strcmp(input_text(row, "kind"), "unet") == 0; }
+
+static void draw_square(Svg *svg, double x, double y, const char *color, bool empty,
+                        const char *tip)
+{
+    const double outer[] = {x - 5, y - 5, x + 5, y - 5, x + 5, y + 5, x - 5, y + 5};
+    const double inner[] = {x - 3, y - 3, x + 3, y - 3, x + 3, y + 3, x - 3, y + 3};
+    svg_polygon(svg, outer, 4, color, tip);
+    if (empty) svg_polygon(svg, inner, 4, "bg", tip);
+}
+
+// A mark with the range of the folds: round, for a dilated network a diamond, and for a U-Net a
+// square, which is empty for joint plans.
 static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const JsonRef *row, double x,
                       const char *mode, const char *color)
 {
@@ -81,7 +93,9 @@ static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const Json
         if (!isnan(least) && !isnan(most))
             svg_line(svg, x, plot_y(plot, least), x, plot_y(plot, most), color, 1, "2 2");
     }
-    if (strcmp(input_text(row, "kind"), "dilation") == 0)
+    if (is_unet(row))
+        draw_square(svg, x, y, color, strcmp(mode, "joint") == 0, tip);
+    else if (strcmp(input_text(row, "kind"), "dilation") == 0)
         svg_diamond(svg, x, y, 5, color, tip);
     else
         svg_dot(svg, x, y, 3.8, color, tip);
@@ -114,6 +128,19 @@ static void draw_curve(Svg *svg, const Mechanism *m, int loss, int mode)
     if (count > 1) svg_curve(svg, points, count, color, 2, modes[mode].dash, NULL);
 }
 
+// The U-Net beside the curves: it sees as much as the farthest of them.
+static void draw_unet(Svg *svg, const Mechanism *m, int loss, int mode)
+{
+    for (int i = 0; i < input_length(&m->rows); i++) {
+        JsonRef row = input_element(&m->rows, i);
+        double seen = input_number(m->report, &row, "seen");
+        if (is_unet(&row) && loss_of(m, &row) == m->losses[loss] && !isnan(seen) &&
+            !isnan(error_of(m, &row, modes[mode].key)))
+            draw_mark(svg, m, &m->field, &row, plot_x(&m->field, seen), modes[mode].key,
+                      colors[loss % COLORS]);
+    }
+}
+
 // The variants whose field is the default's: the default, then those of other kinds.
 static int other_variants(JsonRef *out, const Mechanism *m)
 {
@@ -121,7 +148,8 @@ static int other_variants(JsonRef *out, const Mechanism *m)
     for (int i = 0; i < input_length(&m->rows) && count < VARIANTS_MAX; i++) {
         JsonRef row = input_element(&m->rows, i);
         bool first = strcmp(input_text(&row, "variant"), "default") == 0;
-        if (loss_of(m, &row) == m->losses[0] && (first || !is_field(&row))) out[count++] = row;
+        if (loss_of(m, &row) == m->losses[0] && (first || !(is_field(&row) || is_unet(&row))))
+            out[count++] = row;
     }
     return count;
 }
@@ -178,7 +206,8 @@ void figures_mechanism(Json *list, Report *report)
                            "What makes composition work",
                            "Mean distance from the expert's keypoints, of pairs that training did "
                            "not show, by how many of the plan's 32 keypoints an output sees: dots "
-                           "are stacks of 1 to 6 blocks, diamonds four blocks with dilations. "
+                           "are stacks of 1 to 6 blocks, diamonds four blocks with dilations, "
+                           "squares a U-Net (empty: joint). "
                            "Right: other changes to the four blocks, composed. Dotted: the range "
                            "of the folds.",
                            WIDTH,
@@ -201,7 +230,10 @@ void figures_mechanism(Json *list, Report *report)
     plot_frame(&svg, &m.field, "keypoints that an output sees", "mean distance (m)");
     plot_frame(&svg, &m.other, "", "mean distance (m)");
     for (int k = 0; k < m.loss_count; k++)
-        for (int mode = 0; mode < 2; mode++) draw_curve(&svg, &m, k, mode);
+        for (int mode = 0; mode < 2; mode++) {
+            draw_curve(&svg, &m, k, mode);
+            draw_unet(&svg, &m, k, mode);
+        }
     draw_others(&svg, &m);
     draw_legend(&svg, &m);
     figure_push(list, &figure, svg_end(&svg));

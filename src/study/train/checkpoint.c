@@ -18,13 +18,11 @@
 
 // ---- Checkpoints --------------------------------------------------------------------------------
 
-// All that an optimizer and its weights are, but the number of updates: STATE_BLOCKS blocks of its
-// table, with a prefix before each name.
-enum { STATE_BLOCKS = 4 };
 #define ENCODER_PREFIX "encoder." // before the names of the encoder's tensors
-static const char *const block_names[STATE_BLOCKS] = {"weights.", "m.", "v.", "average."};
+static const char *const block_names[CHECKPOINT_BLOCKS] = {"weights.", "m.", "v.", "average."};
 
-static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optimizer *optimizer)
+static void state_blocks(float *blocks[CHECKPOINT_BLOCKS], float *params,
+                         const Optimizer *optimizer)
 {
     blocks[0] = params;
     blocks[1] = optimizer->m;
@@ -32,26 +30,26 @@ static void state_blocks(float *blocks[STATE_BLOCKS], float *params, const Optim
     blocks[3] = optimizer->ema;
 }
 
-static void state_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
-                          const char *prefix)
+void checkpoint_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
+                        const char *prefix)
 {
-    float *blocks[STATE_BLOCKS];
+    float *blocks[CHECKPOINT_BLOCKS];
     char name[SAFETENSORS_NAME_SIZE];
     state_blocks(blocks, params, optimizer);
-    for (int b = 0; b < STATE_BLOCKS; b++) {
+    for (int b = 0; b < CHECKPOINT_BLOCKS; b++) {
         snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
         policy_sources(sources + b * optimizer->table->count, optimizer->table, blocks[b],
                        TENSOR_F32, name);
     }
 }
 
-static FacetStatus state_read(float *params, Optimizer *optimizer, const Safetensors *file,
-                              const char *prefix)
+FacetStatus checkpoint_read_state(float *params, Optimizer *optimizer, const Safetensors *file,
+                                  const char *prefix)
 {
-    float *blocks[STATE_BLOCKS];
+    float *blocks[CHECKPOINT_BLOCKS];
     char name[SAFETENSORS_NAME_SIZE];
     state_blocks(blocks, params, optimizer);
-    for (int b = 0; b < STATE_BLOCKS; b++) {
+    for (int b = 0; b < CHECKPOINT_BLOCKS; b++) {
         snprintf(name, sizeof name, "%s%s", prefix, block_names[b]);
         TRY(policy_read_block(blocks[b], optimizer->table, file, name));
     }
@@ -65,7 +63,7 @@ static void done_prefix(char out[SAFETENSORS_NAME_SIZE], const FacetPolicy *poli
     snprintf(out, SAFETENSORS_NAME_SIZE, "done.%.180s", prefix);
 }
 
-static void checkpoint_set_number(Json *metadata, const char *key, double value)
+void checkpoint_set_number(Json *metadata, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
@@ -76,28 +74,28 @@ static FacetStatus write_state(Training *t)
 {
     const FacetPolicy *policy = t->policy;
     const TensorTable *table = &policy->net->table;
-    int tensors = table->count, blocks = STATE_BLOCKS + t->network, count = blocks * tensors;
+    int tensors = table->count, blocks = CHECKPOINT_BLOCKS + t->network, count = blocks * tensors;
     int encoder = policy->encoder ? encoder_table(policy->encoder)->count : 0;
     count += blocks * encoder;
     if (fflush(t->log) != 0 || fsync(fileno(t->log)) != 0)
         return status_fail(status_errno(errno), "%s: cannot write: %s", t->csv, strerror(errno));
     TensorSource *sources = calloc((size_t)count, sizeof *sources);
     if (!sources) return status_fail(FACET_NO_MEMORY, "%s: out of memory", t->checkpoint);
-    state_sources(sources, t->trainer->params, t->trainer->optimizer, "");
+    checkpoint_sources(sources, t->trainer->params, t->trainer->optimizer, "");
     for (int i = 0; i < t->network; i++) {
         char prefix[SAFETENSORS_NAME_SIZE];
         done_prefix(prefix, policy, i);
-        policy_sources(sources + (STATE_BLOCKS + i) * tensors, table, policy->params[i], TENSOR_F32,
-                       prefix);
+        policy_sources(sources + (CHECKPOINT_BLOCKS + i) * tensors, table, policy->params[i],
+                       TENSOR_F32, prefix);
         if (!encoder) continue;
         strcat(prefix, ENCODER_PREFIX);
-        policy_sources(sources + blocks * tensors + (STATE_BLOCKS + i) * encoder,
+        policy_sources(sources + blocks * tensors + (CHECKPOINT_BLOCKS + i) * encoder,
                        encoder_table(policy->encoder), policy->encoder_params[i], TENSOR_F32,
                        prefix);
     }
     if (encoder)
-        state_sources(sources + blocks * tensors, t->learner->params, t->learner->optimizer,
-                      ENCODER_PREFIX);
+        checkpoint_sources(sources + blocks * tensors, t->learner->params, t->learner->optimizer,
+                           ENCODER_PREFIX);
     Json *metadata = policy_metadata(policy, CHECKPOINT_FORMAT);
     checkpoint_set_number(metadata, "at_network", t->network);
     checkpoint_set_number(metadata, "at_update", (double)t->trainer->optimizer->updates);
@@ -147,11 +145,9 @@ static FacetStatus expect_none(const Safetensors *file, const char *path, const 
     return found ? other_setting(path, key, without, found) : status_ok();
 }
 
-FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
-                               const char *format)
+FacetStatus checkpoint_same(const Json *settings, const Safetensors *file, const char *path)
 {
-    Json *expected = policy_metadata(policy, format);
-    JsonRef root = json_root(expected, path), at;
+    JsonRef root = json_root(settings, path), at;
     int count = 0;
     FacetStatus status = json_length(&count, &root);
     for (int i = 0; i < count && status.ok; i++) {
@@ -161,6 +157,14 @@ FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, con
         if (found && strcmp(found, json_chars(&at)) == 0) continue;
         status = other_setting(path, json_key(&at), json_chars(&at), found ? found : "none");
     }
+    return status;
+}
+
+FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
+                               const char *format)
+{
+    Json *expected = policy_metadata(policy, format);
+    FacetStatus status = checkpoint_same(expected, file, path);
     json_free(expected);
     PolicyRecord *record = &policy->record;
     if (status.ok && !(record->agreement_weight > 0.0))
@@ -193,8 +197,8 @@ FacetStatus checkpoint_compare(const Training *t)
     return status;
 }
 
-static FacetStatus checkpoint_number(double *out, const Safetensors *file, const char *path,
-                                     const char *key, double max)
+FacetStatus checkpoint_number(double *out, const Safetensors *file, const char *path,
+                              const char *key, double max)
 {
     const char *text = safetensors_metadata(file, key);
     char *end;
@@ -257,9 +261,9 @@ static FacetStatus check_length(const Training *t, const Safetensors *file, long
 FacetStatus checkpoint_read_trainer(Training *t, const Safetensors *file, long update)
 {
     TRY(check_length(t, file, update));
-    TRY(state_read(t->trainer->params, t->trainer->optimizer, file, ""));
+    TRY(checkpoint_read_state(t->trainer->params, t->trainer->optimizer, file, ""));
     if (t->policy->encoder) {
-        TRY(state_read(t->learner->params, t->learner->optimizer, file, ENCODER_PREFIX));
+        TRY(checkpoint_read_state(t->learner->params, t->learner->optimizer, file, ENCODER_PREFIX));
         t->learner->optimizer->updates = t->learner->frozen ? 0 : update;
     }
     t->trainer->optimizer->updates = update;

@@ -65,6 +65,14 @@ typedef struct Training {
     FileLock lock;    // of `out`, on rank 0
 } Training;
 
+// ---- The beginning and the end (train.c) --------------------------------------------------------
+
+// A training that writes to `out`, not set up yet. The end frees the members, not the struct, and
+// gives up the lock.
+FacetStatus training_begin(Training *training, const char *out, const FacetTrainOptions *options,
+                           FacetPool *pool, const FacetProgress *progress);
+void training_end(Training *training);
+
 // ---- Setting up (recipe.c) ----------------------------------------------------------------------
 
 // Reads the options into a policy without weights and the trainer's settings, and the demos that
@@ -99,7 +107,17 @@ FacetStatus training_remarks(char *out, size_t size, const Training *training);
 // The mean losses of the network on each set, NAN where there is none.
 FacetStatus training_check(TrainLoss losses[CHECK_SETS], Training *training);
 
-// ---- The order of the data, and batches (train.c) -----------------------------------------------
+// ---- The order of the data, and batches (batch.c) -----------------------------------------------
+
+// Makes room for the order and a batch, once the training is set up.
+FacetStatus training_allocate(Training *training);
+
+// Its network's samples, and how many updates they mean; and the trainer's settings for them.
+TrainConfig training_network(Training *training);
+long training_updates(const Training *training, int members);
+
+// The batch of the update that follows `update` others, in the order of this seed.
+void training_fill(Training *training, uint64_t seed, long update);
 
 // Sample `i` of a set as row `row` of the batch.
 void training_lay(Training *training, const Samples *samples, int i, int row);
@@ -127,6 +145,22 @@ FacetStatus checkpoint_read_trainer(Training *training, const Safetensors *file,
 // differs. The record's texts become those of the file.
 FacetStatus checkpoint_matches(FacetPolicy *policy, const Safetensors *file, const char *path,
                                const char *format);
+
+// The same for settings as the metadata of a file has them, which stay the caller's.
+FacetStatus checkpoint_same(const Json *settings, const Safetensors *file, const char *path);
+
+// A number of the metadata, from 0 to `max`.
+FacetStatus checkpoint_number(double *out, const Safetensors *file, const char *path,
+                              const char *key, double max);
+void checkpoint_set_number(Json *metadata, const char *key, double value);
+
+// What an optimizer and its weights are, but the number of updates: blocks of its table, with a
+// prefix before each name, as CHECKPOINT_BLOCKS sources a tensor. And back.
+enum { CHECKPOINT_BLOCKS = 4 };
+void checkpoint_sources(TensorSource *sources, float *params, const Optimizer *optimizer,
+                        const char *prefix);
+FacetStatus checkpoint_read_state(float *params, Optimizer *optimizer, const Safetensors *file,
+                                  const char *prefix);
 
 // Whether all ranks have the same data and settings; the refusal names the first that differs.
 FacetStatus checkpoint_compare(const Training *training);
