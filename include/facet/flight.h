@@ -175,6 +175,7 @@ typedef struct FacetRepairOptions {
     int steps;           // of Gauss-Newton, at each speed
     double shift_max;    // m that a keypoint may move
     double speed_least;  // share of its speed that a keypoint keeps, (0, 1]
+    const FacetProgress *progress; // asked between flights whether to go on; NULL: nobody watches
 } FacetRepairOptions;
 
 FACET_API FacetRepairOptions facet_repair_defaults(void);
@@ -196,8 +197,8 @@ typedef struct FacetRepair {
 // by Gauss-Newton steps through the simulator that centre the crossings that would miss, and only
 // where that is not enough its speed around those gates. It knows what the planner was not told:
 // the course and a simulator of the vehicle. `start` is where the flight begins. Not being able to
-// is data; fails when an option is out of range, without memory, or when nothing can fly the plan.
-// Allocates while it works.
+// is data; fails when an option is out of range, without memory, when nothing can fly the plan, or
+// when its options' progress says stop. Allocates while it works.
 FACET_API FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
                                           const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
                                           FacetQuadState start, const FacetRepairOptions *options,

@@ -102,7 +102,7 @@ static void a_centred_plan_keeps_its_speeds(void **state)
     const double paces[] = {1.0, 0.65};
     for (int p = 0; p < 2; p++) {
         double shift, most = 0.0;
-        assert_ok(gates_centre(&shift, out, plan, race, task, paces[p]));
+        assert_ok(gates_centre(&shift, out, plan, race, task, paces[p], NULL));
         for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
             assert_true(out[i].speed == plan[i].speed); // the same bits
             most = fmax(most, vec3_distance(out[i].pos, plan[i].pos));
@@ -121,7 +121,7 @@ static double centred_miss(const FacetRace *race, FacetCourseTask task, double p
     double shift, most = 0.0;
     expert_plan(plan, race, task);
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plan[i].speed *= 2.0;
-    assert_ok(gates_centre(&shift, out, plan, race, task, pace));
+    assert_ok(gates_centre(&shift, out, plan, race, task, pace, NULL));
     assert_ok(crossings_fly(&crossings, race, task, (PacedPlan){out, flown}));
     for (int g = 0; g < crossings.gates; g++) {
         assert_true(crossings.gate[g].crossed);

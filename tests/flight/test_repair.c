@@ -224,9 +224,33 @@ static void a_plan_that_nothing_can_fly_is_no_trouble_to_its_neighbours(void **s
     assert_int_equal(flights[0].passed, 2);
 }
 
+static bool stop_at(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    return --*(int *)context > 0;
+}
+
+// A plan that cannot be repaired takes long: a host may stop it between its flights.
+static void a_stop_is_heard_between_flights(void **state)
+{
+    (void)state;
+    Case c = make_case("race1/standard", 2.0, vec3(0.0, 0.0, 0.6));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    int asked = 3;
+    const FacetProgress progress = {stop_at, &asked};
+    options.progress = &progress;
+    FacetStatus status =
+        facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2));
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    assert_int_equal(asked, 0);
+    assert_true(repair.flown <= 1 + options.flights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stop_is_heard_between_flights),
         cmocka_unit_test(a_plan_that_passes_is_left_as_it_is),
         cmocka_unit_test(a_path_beside_the_gates_is_centred_at_its_own_speed),
         cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),

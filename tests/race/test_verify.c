@@ -358,9 +358,37 @@ static void plans_made_together_are_verified_the_same(void **state)
     }
 }
 
+static bool stop_after(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    return --*(int *)context > 0;
+}
+
+// Repair and slowing of one plan ask whether to go on, as both may take long.
+static void a_stop_is_heard_within_a_plan(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetCourseTask task = task_named("bend/small");
+    make_plan(raw, task, (Distorted){3.0, 0.0});
+    for (int slow = 0; slow < 2; slow++)
+        for (int when = 1; when < 12; when += 5) {
+            int asked = when;
+            const FacetProgress progress = {stop_after, &asked};
+            FacetVerifyOptions options = facet_verify_defaults();
+            options.slow_only = slow;
+            options.repair.progress = &progress;
+            FacetStatus status = facet_race_verify(&report, race, raw, task, &options);
+            assert_int_equal(status.code, FACET_INTERRUPTED);
+            assert_true(asked <= 0 && asked > -3);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stop_is_heard_within_a_plan),
         cmocka_unit_test(a_plan_that_keeps_its_margin_is_not_touched),
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
         cmocka_unit_test(a_plan_is_slowed_most_at_the_gate_that_it_would_miss),

@@ -25,6 +25,7 @@
 //
 // with v_g 15 % less each time, and the path is repaired anew at the new speed. The constants were
 // chosen on the 14 training pairs of the race study.
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "course/course.h"
@@ -59,6 +60,7 @@ typedef struct Repair {
     FacetQuadState start;
     const FacetRepairOptions *options;
     FacetPool *pool;
+    Progress *progress;
     const FacetKeypoint *raw;
     FacetRepair *out;
     int gates;
@@ -154,6 +156,7 @@ static void make_length(FacetKeypoint chunk[POINTS], FacetQuadState *start, Face
 static FacetStatus fly(Repair *r, ManyMake make, int count)
 {
     r->out->flown += count;
+    TRY(progress_add(r->progress, 0, NULL));
     return many_fly(r->flights, count, r->setup, r->start, make, r, r->pool);
 }
 
@@ -555,11 +558,14 @@ FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
     FacetFlight *flights = calloc((size_t)room, sizeof *flights);
     FacetStatus status =
         r && flights ? status_ok() : status_fail(FACET_NO_MEMORY, "out of memory for a repair");
+    Progress progress;
+    progress_begin(&progress, options->progress, "repair", 0);
     if (status.ok) {
         *r = (Repair){.setup = setup,
                       .start = start,
                       .options = options,
                       .pool = pool,
+                      .progress = &progress,
                       .raw = raw,
                       .out = out,
                       .gates = setup->track->gate_count,
@@ -575,6 +581,7 @@ FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
                 out->speed_factor = lesser(out->speed_factor, out->plan[i].speed / raw[i].speed);
         out->changed = out->shift > 0.0 || out->speed_factor < 1.0;
     }
+    progress_end(&progress);
     free(flights);
     free(r);
     return status;

@@ -139,7 +139,7 @@ static FacetStatus certify_gates(GateRecord *gates, CrossingCheck *check, double
 
 FacetStatus gates_centre(double *shift, FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
                          const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
-                         FacetCourseTask task, double pace)
+                         FacetCourseTask task, double pace, const FacetProgress *progress)
 {
     FacetRepairOptions how = facet_repair_defaults();
     FacetFlightSetup setup = facet_race_setup(race, task);
@@ -148,6 +148,7 @@ FacetStatus gates_centre(double *shift, FacetKeypoint out[FACET_CHUNK_KEYPOINTS]
     FacetRepair repair;
     how.centre = 0.1;
     how.steps = 4;
+    how.progress = progress;
     how.speed_least = 1.0; // a slowed plan has no certificate at its own speed
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
         paced[i] = (FacetKeypoint){plan[i].pos, pace * plan[i].speed};
@@ -164,6 +165,7 @@ static FacetStatus certify_paces(CertifyRecord *record, FacetKeypoint *flown,
                                  const FacetKeypoint *plan, GateWork *work)
 {
     PaceRecord *paced = &record->paced;
+    const FacetProgress aside = progress_aside(work->progress);
     const CertifyOptions *options = work->options;
     double length = record->plan.path.value;
     memcpy(paced->gates, record->gates, sizeof paced->gates);
@@ -176,8 +178,8 @@ static FacetStatus certify_paces(CertifyRecord *record, FacetKeypoint *flown,
         work->target.plan.pace = paced->pace = paces[i];
         TRY(progress_add(work->progress, 0, NULL));
         if (options->repair)
-            TRY(gates_centre(&paced->shift, flown, plan, work->target.race, record->task,
-                             paces[i]));
+            TRY(gates_centre(&paced->shift, flown, plan, work->target.race, record->task, paces[i],
+                             &aside));
         TRY(certify_gates(paced->gates, &paced->check, &paced->fold, work, length, true));
     }
     paced->time = work->sensitivity.gate[record->gate_count - 1].nominal.time;
@@ -209,7 +211,9 @@ FacetStatus gates_certify(CertifyRecord *record, const DenoisingPath *path,
     FacetKeypoint flown[FACET_CHUNK_KEYPOINTS];
     memcpy(flown, plan, sizeof flown);
     record->shift = 0.0;
-    if (options->repair) TRY(gates_centre(&record->shift, flown, plan, race, record->task, 1.0));
+    const FacetProgress aside = progress_aside(progress);
+    if (options->repair)
+        TRY(gates_centre(&record->shift, flown, plan, race, record->task, 1.0, &aside));
     GateWork *work = calloc(1, sizeof *work);
     if (!work) return status_fail(FACET_NO_MEMORY, "out of memory for the gates");
     work->runner = runner;

@@ -34,10 +34,10 @@ GateFinding gate_find(const GateRecord *gate, double fold, double limit);
 
 // The plan with every crossing near its centre at a pace, which is what a certificate has the most
 // room with: the path is repaired, and the speeds stay those of the plan, bit for bit. *shift is
-// the largest of a keypoint, m.
+// the largest of a keypoint, m. `progress` may be NULL.
 FacetStatus gates_centre(double *shift, FacetKeypoint out[FACET_CHUNK_KEYPOINTS],
                          const FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], const FacetRace *race,
-                         FacetCourseTask task, double pace);
+                         FacetCourseTask task, double pace, const FacetProgress *progress);
 
 // Fills what depends on the flight of the record's plan, whose path is `path`: its gates at its own
 // speed and slower, repaired if the options say so, and the closed loop along the raw plan.

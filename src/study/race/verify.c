@@ -49,6 +49,8 @@ typedef struct Verification {
     double floor; // m/s
     bool blocked[FACET_TRACK_GATES_MAX];
     FacetVerifyReport *report;
+    Progress progress; // asked before every flight
+    bool stopped;
 } Verification;
 
 FacetVerifyOptions facet_verify_defaults(void)
@@ -69,7 +71,7 @@ static int first_failed(const Verification *v, const FacetFlight *flight, int ga
     return -1;
 }
 
-// Flies a plan in still air past `gates` gates. False when nothing can fly it.
+// Flies a plan in still air past `gates` gates. False when nothing can fly it, or after a stop.
 static bool simulate(Prediction *out, Verification *v,
                      const FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], int gates)
 {
@@ -77,6 +79,8 @@ static bool simulate(Prediction *out, Verification *v,
     FacetFlightRun run;
     double seen[FACET_TRACK_GATES_MAX];
     *out = (Prediction){.failed = 0};
+    v->stopped = v->stopped || progress_stopped(&v->progress);
+    if (v->stopped) return false;
     if (!facet_reference_from_chunk(&plan, chunk).ok) return false;
     for (int i = 0; i < FACET_TRACK_GATES_MAX; i++) seen[i] = INFINITY;
     facet_flight_begin(&run, &v->setup, &plan, v->start);
@@ -285,7 +289,7 @@ static void slow_where_needed(Prediction *seen, Verification *v)
     simulate(seen, v, report->plan, gates);
     const Prediction first = *seen;
     memcpy(before, report->plan, sizeof before);
-    while (seen->failed >= 0) { // each round mends or blocks a gate, and none before it fails again
+    while (seen->failed >= 0 && !v->stopped) { // each round mends or blocks a gate, and none before it fails again
         mend_gate(report->plan, v, seen);
         simulate(seen, v, report->plan, gates);
     }
@@ -329,6 +333,7 @@ static FacetStatus mend_plan(Verification *v, const FacetKeypoint *raw,
     if (!options->slow_only) TRY(repair_plan(v, raw, options, pool));
     memcpy(repaired, report->plan, sizeof repaired);
     slow_where_needed(&seen, v);
+    if (v->stopped) return status_fail(FACET_INTERRUPTED, "interrupted");
     if (!options->slow_only && !same_plan(repaired, report->plan))
         TRY(check_again(v, options, pool));
     report->verified = seen.flight;
@@ -360,13 +365,19 @@ static FacetStatus verify_plan(FacetVerifyReport *report, const FacetRace *race,
 
     *report = (FacetVerifyReport){.slowest_factor = 1.0, .tries = 1};
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) report->plan[i] = raw[i];
+    progress_begin(&v.progress, options->repair.progress, "verification", 0);
     Prediction seen;
-    if (!simulate(&seen, &v, raw, v.setup.track->gate_count)) {
+    FacetStatus status = status_ok();
+    if (simulate(&seen, &v, raw, v.setup.track->gate_count)) {
+        report->raw = seen.flight;
+        status = mend_plan(&v, raw, options, pool);
+    } else if (v.stopped) {
+        status = status_fail(FACET_INTERRUPTED, "interrupted");
+    } else {
         snprintf(report->reason, sizeof report->reason, "nothing can fly this plan");
-        return status_ok();
     }
-    report->raw = seen.flight;
-    return mend_plan(&v, raw, options, pool);
+    progress_end(&v.progress);
+    return status;
 }
 
 FacetStatus facet_race_verify(FacetVerifyReport *report, const FacetRace *race,
@@ -522,10 +533,12 @@ static FacetStatus verify_one(const VerifyWork *work, int slot)
 {
     int index = work->open[slot];
     const FacetKeypoint *chunk = chunk_at(work->chunks, slot);
-    TRY(progress_add(work->progress, 0, NULL));
+    const FacetProgress aside = progress_aside(work->progress);
+    FacetVerifyOptions options = *work->options;
+    options.repair.progress = &aside;
     for (int i = 0; work->round == 0 && i < FACET_CHUNK_KEYPOINTS; i++)
         chunk_at(work->raw_plans, index)[i] = chunk[i];
-    TRY(consider(&work->reports[index], work->race, chunk, work->wanted[slot], work->options,
+    TRY(consider(&work->reports[index], work->race, chunk, work->wanted[slot], &options,
                  work->round, work->race->pool));
     return progress_add(work->progress, settled(work, index) ? 1 : 0, NULL);
 }
