@@ -742,6 +742,13 @@ static void results_of_something_else_are_refused(void **state)
          "{\"verification\":[],\"tasks\":[{\"track\":\"bend\",\"size\":\"large\",\"gates\":3,"
          "\"speed_reference\":3.9}]}",
          "bend/large: expected the reference speed of this course and vehicle, 4 m/s, found 3.9"},
+        {INPUT_LEAVE_ONE_OUT,
+         "{\"recipes\":[{\"pairs\":[{\"track\":\"race1\",\"size\":\"wide\"}]}]}",
+         "recipes[0].pairs[0]: expected tasks of this course, found race1/wide"},
+        {INPUT_OPERATORS,
+         "{\"operators\":[],\"methods\":{\"sum\":{\"tasks\":[{\"track\":\"race1\",\"size\":"
+         "\"wide\"}]}}}",
+         "methods.sum.tasks[0]: expected tasks of this course, found race1/wide"},
     };
     Scratch scratch = scratch_begin();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -104,12 +104,24 @@ static FacetStatus check_task(const Report *report, const JsonRef *entry)
     return status_ok();
 }
 
-static FacetStatus check_tasks(const Report *report, const JsonRef *object)
+static FacetStatus check_tasks(const Report *report, const JsonRef *object, const char *list)
 {
-    JsonRef tasks = input_member(object, "tasks");
+    JsonRef tasks = input_member(object, list);
     for (int i = 0; tasks.node && i < input_length(&tasks); i++) {
         JsonRef entry = input_element(&tasks, i);
         TRY(check_task(report, &entry));
+    }
+    return status_ok();
+}
+
+// The same of every element of an object or a list.
+static FacetStatus check_lists(const Report *report, const JsonRef *root, const char *elements,
+                               const char *list)
+{
+    JsonRef all = input_member(root, elements);
+    for (int i = 0; all.node && i < input_length(&all); i++) {
+        JsonRef element = input_element(&all, i);
+        TRY(check_tasks(report, &element, list));
     }
     return status_ok();
 }
@@ -118,11 +130,9 @@ FacetStatus input_check(const Report *report, InputKind kind)
 {
     JsonRef root = input_root(report, kind);
     TRY(check_kind(&root, kind));
-    if (!report->race || kind >= INPUT_BUDGET) return status_ok(); // another study
-    JsonRef methods = input_member(&root, "methods");
-    for (int m = 0; kind == INPUT_EVAL && m < input_length(&methods); m++) {
-        JsonRef method = input_element(&methods, m);
-        TRY(check_tasks(report, &method));
-    }
-    return check_tasks(report, &root);
+    if (!report->race) return status_ok();
+    if (kind == INPUT_EVAL || kind == INPUT_OPERATORS)
+        TRY(check_lists(report, &root, "methods", "tasks"));
+    if (kind == INPUT_LEAVE_ONE_OUT) TRY(check_lists(report, &root, "recipes", "pairs"));
+    return kind < INPUT_BUDGET ? check_tasks(report, &root, "tasks") : status_ok();
 }
