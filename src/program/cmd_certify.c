@@ -145,15 +145,13 @@ static void show(const Certification *all, Json *document)
 static FacetStatus certify(const FacetRace *race, const FacetPolicy *policy,
                            const FacetCourseTask *tasks, int count, const CertifyCommand *command)
 {
-    char name[24], study[2 * FILE_PATH_MAX];
+    char name[24], flown[STUDY_NAME_SIZE], study[2 * FILE_PATH_MAX];
     certify_study_policy_name(name, policy);
+    study_name(flown, race, &command->common, &command->study);
     snprintf(study, sizeof study,
-             "policy %s, seed %llu, gusts %g, slowest %g, %s plans, attacks of %d rounds of %d, "
-             "preset %s, quad %s, courses %s",
+             "policy %s, seed %llu, gusts %g, slowest %g, %s plans, attacks of %d rounds of %d, %s",
              name, (unsigned long long)command->common.seed, command->gusts, command->slowest,
-             command->raw ? "raw" : "repaired", ATTACK_ROUNDS, ATTACK_DRAWN, command->study.preset,
-             command->study.quad ? command->study.quad : "default",
-             command->common.courses ? command->common.courses : "shipped");
+             command->raw ? "raw" : "repaired", ATTACK_ROUNDS, ATTACK_DRAWN, flown);
     StudyState state;
     TRY(study_state_open(&state, &command->common));
     Certification all = {.race = race,

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "cache.h"
 #include "commit.h"
+#include "race/speed_cache.h"
 #include "team.h"
 
 #include <stdio.h>
@@ -76,6 +77,18 @@ void study_state_close(StudyState *state, bool complete)
 bool study_is_own(const CommonOptions *common, const StudyOptions *study)
 {
     return common->courses || study->quad || strcmp(study->preset, "race") != 0;
+}
+
+void study_name(char out[STUDY_NAME_SIZE], const FacetRace *race, const CommonOptions *common,
+                const StudyOptions *study)
+{
+    char numbers[40] = "";
+    if (study_is_own(common, study))
+        snprintf(numbers, sizeof numbers, " of numbers %016llx",
+                 (unsigned long long)speed_cache_key(race->course, &race->model, &race->preset));
+    snprintf(out, STUDY_NAME_SIZE, "preset %.60s, quad %.300s, courses %.300s%s", study->preset,
+             study->quad ? study->quad : "default", common->courses ? common->courses : "shipped",
+             numbers);
 }
 
 FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,

@@ -40,6 +40,12 @@ void study_state_close(StudyState *state, bool complete); // removes it when all
 // Whether the course or the vehicle is not the one that ships with Facet.
 bool study_is_own(const CommonOptions *common, const StudyOptions *study);
 
+// Names the controller, the vehicle and the course in what a state file is of. Files of one's own
+// may change under their name, so their numbers are named too.
+enum { STUDY_NAME_SIZE = 800 };
+void study_name(char out[STUDY_NAME_SIZE], const FacetRace *race, const CommonOptions *common,
+                const StudyOptions *study);
+
 // The tasks asked for, or all feasible ones, to `use` ("fly"). `tasks` holds enough for either.
 FacetStatus study_tasks(FacetCourseTask *tasks, int *count, const FacetRace *race,
                         const TextList *names, const char *use);

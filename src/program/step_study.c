@@ -33,15 +33,15 @@ static Json *json_from_curves(const StepStudy *study)
 
 // ---- What is done -------------------------------------------------------------------------------
 
-static void name_study(StepStudy *study, const PolicySet *set, const StepStudyOptions *options)
+static void name_study(StepStudy *study, const FacetRace *race, const PolicySet *set,
+                       const StepStudyOptions *options)
 {
+    char flown[STUDY_NAME_SIZE];
+    study_name(flown, race, options->common, options->study);
     int used =
-        snprintf(study->key, sizeof study->key,
-                 "seed %llu, seeds %d, temperature %g, preset %s, quad %.300s, courses "
-                 "%.300s, policies",
+        snprintf(study->key, sizeof study->key, "seed %llu, seeds %d, temperature %g, %s, policies",
                  (unsigned long long)options->common->seed, options->seeds, options->temperature,
-                 options->study->preset, options->study->quad ? options->study->quad : "default",
-                 options->common->courses ? options->common->courses : "shipped");
+                 flown);
     for (int m = 0; m < METHODS; m++) {
         const FacetPolicy *policy = policies_find(set, methods[m]);
         if (!policy) continue;
@@ -156,7 +156,7 @@ static FacetStatus fly_all(StepStudy *study, const FacetRace *race, const Policy
 static FacetStatus run(StepStudy *study, const FacetRace *race, const PolicySet *set,
                        const StepStudyOptions *options)
 {
-    name_study(study, set, options);
+    name_study(study, race, set, options);
     if (study->wanted == 0)
         return status_fail(FACET_BAD_ARGUMENT,
                            "--step-study: expected a factored policy, found none");

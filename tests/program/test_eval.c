@@ -313,7 +313,7 @@ static void the_step_study_has_every_curve(void **state)
 }
 
 // Stops the study of the test before, once a curve is done.
-static void stop_step_study(void)
+static void stop_step_study(const char *courses)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};
     FILE *err = tmpfile();
@@ -324,7 +324,7 @@ static void stop_step_study(void)
         dup2(fileno(err), STDERR_FILENO);
         execl(FACET_PROGRAM, "facet", "eval", "test_eval_f.safetensors", "test_eval_o.safetensors",
               "test_eval_b.safetensors", "--step-study", "--seeds", "1", "--json", "test_stop.json",
-              "--courses", TEST_SOURCE "/tests/race/sample", "--quiet", NULL);
+              "--courses", courses, "--quiet", NULL);
         _exit(127);
     }
     for (int i = 0; i < 60000 && access("test_stop.json.state", F_OK) != 0; i++)
@@ -363,7 +363,7 @@ static void refuse_another_curve(void)
 static void a_step_study_goes_on_where_it_stopped(void **state)
 {
     (void)state;
-    stop_step_study();
+    stop_step_study(TEST_SOURCE "/tests/race/sample");
     assert_fails(
         "eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
         "--step-study --seeds 2 --json test_stop.json --quiet --courses " TEST_SOURCE
@@ -383,6 +383,29 @@ static void a_step_study_goes_on_where_it_stopped(void **state)
     free(resumed);
     unlink("test_eval.json");
     unlink("test_stop.json");
+}
+
+// A course may change under its name between a stop and the next start.
+static void a_course_that_changed_is_another_study(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    assert_int_equal(system("rm -rf test_own && cp -r " TEST_SOURCE "/tests/race/sample test_own"),
+                     0);
+    stop_step_study("test_own");
+    assert_ok(file_read(&text, &size, "test_own/course.json"));
+    char *half_width = strstr(text, "0.4}");
+    assert_non_null(half_width);
+    half_width[2] = '5';
+    assert_ok(file_write("test_own/course.json", text, size));
+    free(text);
+    Run result = run("eval test_eval_f.safetensors test_eval_o.safetensors test_eval_b.safetensors "
+                     "--step-study --seeds 1 --json test_stop.json --courses test_own --quiet");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, "expected results of this study"));
+    unlink("test_stop.json.state");
+    assert_int_equal(system("rm -rf test_own"), 0);
 }
 
 static void what_cannot_be_compared_is_refused(void **state)
@@ -409,6 +432,7 @@ int main(void)
         cmocka_unit_test(the_sweep_has_the_papers_steps),
         cmocka_unit_test(the_step_study_has_every_curve),
         cmocka_unit_test(a_step_study_goes_on_where_it_stopped),
+        cmocka_unit_test(a_course_that_changed_is_another_study),
         cmocka_unit_test(what_cannot_be_compared_is_refused),
     };
     return cmocka_run_group_tests(tests, train_policies, remove_policies);
