@@ -116,6 +116,54 @@ static void a_path_beside_the_gates_is_centred_at_its_own_speed(void **state)
         assert_near(after.gates[g].miss, repair.still.gates[g].miss, 0.02);
 }
 
+// The change has no kink at one keypoint, which no vehicle would follow.
+static void a_path_is_bent_and_not_broken(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/standard", 3.0, vec3(0.5, 0.5, 0.5));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    FacetVec3 moved[FACET_CHUNK_KEYPOINTS];
+    double bend = 0.0;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        moved[i] = vec3_sub(repair.plan[i].pos, c.plan[i].pos);
+    for (int i = 1; i < FACET_CHUNK_KEYPOINTS - 1; i++)
+        bend = fmax(bend, vec3_norm(vec3_axpy(vec3_add(moved[i - 1], moved[i + 1]), -2.0,
+                                              moved[i])));
+    assert_less(bend, 0.6 * repair.shift);
+}
+
+// In still air all crossings keep their margin; flights in gusts miss, and are what is repaired.
+static void what_gusts_alone_miss_is_repaired(void **state)
+{
+    (void)state;
+    Case c = make_case("race7/narrow", 8.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    for (int g = 0; g < repair.raw.gate_count; g++)
+        assert_less(repair.raw.gates[g].miss, 0.9 * c.setup.half_width);
+    assert_true(repair.raw_clear + options.misses < options.flights);
+    assert_true(repair.good);
+    assert_true(repair.clear + options.misses >= options.flights);
+}
+
+// A plan that is slowed about a gate keeps its speed away from it.
+static void speed_is_kept_where_no_gate_asks_for_less(void **state)
+{
+    (void)state;
+    Case c = make_case("race1/standard", 5.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    int slower = 0;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        slower += repair.plan[i].speed < c.plan[i].speed;
+    assert_true(repair.good);
+    assert_true(slower > 0 && slower < FACET_CHUNK_KEYPOINTS / 2);
+}
+
 // All gates are passed, but one of them nearer to its frame than the margin allows: the plan is not
 // good, though it is with a margin that its worst crossing keeps.
 static void a_crossing_within_the_margin_of_the_frame_is_not_good(void **state)
@@ -251,6 +299,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stop_is_heard_between_flights),
+        cmocka_unit_test(a_path_is_bent_and_not_broken),
+        cmocka_unit_test(what_gusts_alone_miss_is_repaired),
+        cmocka_unit_test(speed_is_kept_where_no_gate_asks_for_less),
         cmocka_unit_test(a_plan_that_passes_is_left_as_it_is),
         cmocka_unit_test(a_path_beside_the_gates_is_centred_at_its_own_speed),
         cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),

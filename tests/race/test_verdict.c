@@ -77,6 +77,34 @@ static void what_is_too_fast_goes_slower(void **state)
     facet_race_close(race);
 }
 
+// The flights that choose a pace are not those that the bound is of. With one flight each, and a
+// plan that passes now and then at its own pace and always at a lower one, the flights that chose
+// would never say no.
+static void the_pace_is_chosen_with_other_flights(void **state)
+{
+    (void)state;
+    FacetRace *race = open_study(2);
+    FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS];
+    FacetCourseTask tasks[2];
+    VerdictOptions options = verdict_defaults();
+    options.samples = 1;
+    options.least = 0.04; // one flight of one that passes is enough: 0.05
+    make_plans(plans, tasks, race, 0.0);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plans[1][i].speed *= 1.4;
+    const FacetKeypoint *flown = plans[1];
+    int refused = 0, apart = 0;
+    for (int seed = 0; seed < 60; seed++) {
+        Verdict verdict = {0};
+        options.seed = (uint64_t)seed;
+        assert_ok(verdicts_fly(&verdict, race, &tasks[1], &flown, &flown, 1, &options, NULL));
+        refused += verdict.kind == VERDICT_NO;
+        apart += verdict.pace == 1.0 && verdict.raw_clear != verdict.clear;
+    }
+    assert_true(refused > 0);
+    assert_true(apart > 0); // nor are those of the raw plan the same
+    facet_race_close(race);
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -140,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_passes_goes_and_what_misses_does_not),
         cmocka_unit_test(what_is_too_fast_goes_slower),
+        cmocka_unit_test(the_pace_is_chosen_with_other_flights),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(memory_that_ends_is_no_verdict),
         cmocka_unit_test(wrong_options_are_refused),
