@@ -338,6 +338,23 @@ static void a_place_has_one_lock(void **state)
     assert_refused(lock_take(&first, "no/such/a.txt"), "no/such/a.txt.lock: cannot create");
 }
 
+// A file is written through a link to it, so both names are one place.
+static void a_link_does_not_hide_a_lock(void **state)
+{
+    (void)state;
+    FileLock first, second;
+    assert_ok(file_write("a.txt", "x", 1));
+    assert_int_equal(symlink("a.txt", "b.txt"), 0);
+    assert_ok(lock_take(&first, "a.txt"));
+    assert_refused(lock_take(&second, "b.txt"), "b.txt: expected no other process");
+    lock_drop(&first);
+    assert_ok(lock_take(&first, "b.txt"));
+    assert_refused(lock_take(&second, "a.txt"), "a.txt: expected no other process");
+    lock_drop(&first);
+    unlink("a.txt");
+    unlink("b.txt");
+}
+
 static void a_killed_process_locks_nobody_out(void **state)
 {
     (void)state;
@@ -406,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(modes_are_kept, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(devices_and_pipes_are_not_read, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_place_has_one_lock, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_link_does_not_hide_a_lock, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_killed_process_locks_nobody_out, scratch_enter,
                                         leave_empty),
     };

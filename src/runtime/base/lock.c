@@ -1,11 +1,12 @@
 // One process at a time (see lock.h).
-#define _GNU_SOURCE // flock
+#define _GNU_SOURCE // flock, realpath
 
 #include "base/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -44,9 +45,14 @@ FacetStatus lock_take(FileLock *lock, const char *place)
     enum { TRIES = 100 };
     *lock = (FileLock){.descriptor = -1};
     char path[FILE_PATH_MAX];
-    if (strlen(place) > sizeof path - 40)
-        return status_fail(FACET_BAD_FILE, "%.200s…: name too long", place);
-    snprintf(path, sizeof path, "%s.lock", place);
+    struct stat info;
+    bool is_link = lstat(place, &info) == 0 && S_ISLNK(info.st_mode);
+    char *real = is_link ? realpath(place, NULL) : NULL; // what is written through it is locked
+    const char *final = real ? real : place;
+    bool fits = strlen(final) <= sizeof path - 40;
+    if (fits) snprintf(path, sizeof path, "%s.lock", final);
+    free(real);
+    if (!fits) return status_fail(FACET_BAD_FILE, "%.200s…: name too long", place);
     for (int i = 0; i < TRIES; i++) {
         int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (descriptor < 0)

@@ -13,7 +13,7 @@ typedef struct FileLock {
 } FileLock;
 
 // Takes the lock of a place, which is named as it is written: "policy.safetensors". The refusal
-// names the process that has it.
+// names the process that has it. A link and what it leads to are one place.
 FacetStatus lock_take(FileLock *lock, const char *place);
 
 // Gives it up and removes its file. Accepts one that is not held.
