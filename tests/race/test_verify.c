@@ -358,6 +358,25 @@ static void plans_made_together_are_verified_the_same(void **state)
     }
 }
 
+// What slowing makes of a plan after its repair is flown in gusts again: the count is of the plan
+// that is handed out, not of the one before.
+static void a_plan_that_is_slowed_after_its_repair_is_checked_again(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report, again;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("bend/large");
+    options.repair.steps = 0, options.repair.speed_least = 1.0; // leaves every plan as it is
+    make_plan(raw, task, (Distorted){1.8, 0.0});
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_true(report.slowed_gates > 0);
+    assert_ok(facet_race_verify(&again, race, report.plan, task, &options));
+    assert_memory_equal(again.plan, report.plan, sizeof report.plan);
+    assert_int_equal(report.clear, again.clear);
+    assert_true(report.clear > report.raw_clear);
+}
+
 static bool stop_after(void *context, const FacetProgressEvent *event)
 {
     (void)event;
@@ -389,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stop_is_heard_within_a_plan),
+        cmocka_unit_test(a_plan_that_is_slowed_after_its_repair_is_checked_again),
         cmocka_unit_test(a_plan_that_keeps_its_margin_is_not_touched),
         cmocka_unit_test(a_plan_that_is_too_fast_is_slowed_just_enough),
         cmocka_unit_test(a_plan_is_slowed_most_at_the_gate_that_it_would_miss),
