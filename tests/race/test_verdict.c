@@ -105,6 +105,33 @@ static void the_pace_is_chosen_with_other_flights(void **state)
     facet_race_close(race);
 }
 
+static bool stop_at(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    return --*(int *)context > 0;
+}
+
+// A hundred thousand flights of one task take minutes.
+static void a_stop_is_heard_within_a_task(void **state)
+{
+    (void)state;
+    FacetRace *race = open_study(2);
+    FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS];
+    FacetCourseTask tasks[2];
+    Verdict verdict = {0};
+    VerdictOptions options = verdict_defaults();
+    options.samples = 100000;
+    make_plans(plans, tasks, race, 0.0);
+    const FacetKeypoint *flown = plans[0];
+    int asked = 3;
+    const FacetProgress progress = {stop_at, &asked};
+    FacetStatus status =
+        verdicts_fly(&verdict, race, tasks, &flown, &flown, 1, &options, &progress);
+    assert_int_equal(status.code, FACET_INTERRUPTED);
+    assert_int_equal(asked, 0);
+    facet_race_close(race);
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -169,6 +196,7 @@ int main(void)
         cmocka_unit_test(what_passes_goes_and_what_misses_does_not),
         cmocka_unit_test(what_is_too_fast_goes_slower),
         cmocka_unit_test(the_pace_is_chosen_with_other_flights),
+        cmocka_unit_test(a_stop_is_heard_within_a_task),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(memory_that_ends_is_no_verdict),
         cmocka_unit_test(wrong_options_are_refused),

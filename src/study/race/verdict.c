@@ -19,6 +19,8 @@ enum { PACES = sizeof paces / sizeof *paces };
 // Who flies: each has streams of random numbers of its own.
 enum { FRESH, RAW, PILOT };
 
+enum { BLOCK = 512 }; // flights between two looks at whether to go on
+
 const char *verdict_name(VerdictKind kind)
 {
     return (const char *const[]){"go", "go slower", "no"}[kind];
@@ -58,19 +60,20 @@ typedef struct Rollouts {
     const VerdictOptions *options;
     const FacetKeypoint *plan;
     double pace;
-    int who;
-    FacetQuadState *starts; // [samples]
+    int who, first;         // flight of the block
+    FacetQuadState *starts; // [BLOCK]
+    Progress *progress;
 } Rollouts;
 
 static uint64_t stream_of(const Rollouts *r, int index)
 {
-    return race_verdict_stream(r->race, r->task, r->who, index);
+    return race_verdict_stream(r->race, r->task, r->who, r->first + index);
 }
 
-static FacetStatus make_starts(const Rollouts *r)
+static FacetStatus make_starts(const Rollouts *r, int count)
 {
     const VerdictOptions *o = r->options;
-    for (int i = 0; i < o->samples; i++) {
+    for (int i = 0; i < count; i++) {
         FacetRng rng = rng_make(o->seed, stream_of(r, i));
         FacetQuadState *start = &r->starts[i];
         TRY(spread_start(start, r->race, r->task, o->start_spread, o->speed_least, &rng));
@@ -99,11 +102,14 @@ static FacetStatus count_clear(int *clear, FacetFlight *flights, const Rollouts 
     r.plan = plan;
     r.pace = pace;
     r.who = who;
-    TRY(make_starts(&r));
-    TRY(many_fly(flights, r.options->samples, &setup, r.starts[0], make_rollout, &r, r.race->pool));
     *clear = 0;
-    for (int i = 0; i < r.options->samples; i++)
-        *clear += flights[i].passed == flights[i].gate_count;
+    for (r.first = 0; r.first < r.options->samples; r.first += BLOCK) {
+        int left = r.options->samples - r.first, count = left < BLOCK ? left : BLOCK;
+        TRY(progress_add(r.progress, 0, NULL));
+        TRY(make_starts(&r, count));
+        TRY(many_fly(flights, count, &setup, r.starts[0], make_rollout, &r, r.race->pool));
+        for (int i = 0; i < count; i++) *clear += flights[i].passed == flights[i].gate_count;
+    }
     return status_ok();
 }
 
@@ -143,18 +149,18 @@ FacetStatus verdicts_fly(Verdict *verdicts, const FacetRace *race, const FacetCo
                          int count, const VerdictOptions *options, const FacetProgress *progress)
 {
     TRY(check_options(options));
-    FacetFlight *flights = calloc((size_t)options->samples, sizeof *flights);
-    FacetQuadState *starts = calloc((size_t)options->samples, sizeof *starts);
+    FacetFlight *flights = calloc(BLOCK, sizeof *flights);
+    FacetQuadState *starts = calloc(BLOCK, sizeof *starts);
     FacetStatus status =
         flights && starts
             ? status_ok()
-            : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", options->samples);
+            : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", BLOCK);
     double confidence = 1.0 - (1.0 - options->confidence) / (count > 0 ? count : 1);
     Progress done;
     progress_begin(&done, progress, "verdicts", count);
     for (int i = 0; i < count && status.ok; i++) {
         const Rollouts base = {
-            .race = race, .task = tasks[i], .options = options, .starts = starts};
+            .race = race, .task = tasks[i], .options = options, .starts = starts, .progress = &done};
         status = fly_verdict(&verdicts[i], flights, &base, raw[i], plans[i], confidence);
         if (status.ok) status = progress_add(&done, 1, NULL);
     }
