@@ -55,6 +55,13 @@ static double change_by_hand(const FacetRace *race, const FacetPolicy *policy, i
     return most;
 }
 
+static bool count_ask(void *context, const FacetProgressEvent *event)
+{
+    (void)event;
+    ++*(int *)context;
+    return true;
+}
+
 static void the_terms_add_up_and_bound_what_is_measured(void **state)
 {
     (void)state;
@@ -71,7 +78,10 @@ static void the_terms_add_up_and_bound_what_is_measured(void **state)
     assert_ok(facet_race_write_demos("demos.h5", race, &demos, NULL));
     assert_ok(facet_policy_train(&summary, "demos.h5", "policy", &training, NULL, NULL));
     assert_ok(facet_policy_load(&policy, "policy"));
-    assert_ok(budget_measure(&budget, race, policy, STEPS, 3, NULL));
+    int asked = 0;
+    assert_ok(budget_measure(&budget, race, policy, STEPS, 3, &(FacetProgress){count_ask, &asked}));
+    // Of each set: every level twice when its interaction is measured, and after its predictions.
+    assert_true(asked >= BUDGET_SETS * 3 * STEPS + budget.tasks);
     assert_int_equal(budget.count, STEPS);
     assert_true(budget.tasks > 0);
     for (int set = 0; set < BUDGET_SETS; set++)

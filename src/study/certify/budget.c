@@ -127,8 +127,9 @@ static double measure_factor(BudgetWork *w, int k, int f)
 
 // All levels of one set of states: the network's paths, or the exact joint score's.
 static FacetStatus measure_set(BudgetLevel *levels, BudgetWork *w, BudgetStates which,
-                               const FacetProgress *aside)
+                               Progress *progress)
 {
+    const FacetProgress aside = progress_aside(progress);
     int steps = w->e.network.config.steps;
     double alpha_bar[SCHEDULE_STEPS_MAX] = {0.0};
     InteractionReport report;
@@ -139,8 +140,9 @@ static FacetStatus measure_set(BudgetLevel *levels, BudgetWork *w, BudgetStates 
                (size_t)w->count * SIZE * sizeof *w->set);
     }
     TRY(interaction_measure(&report, w->mixture, w->set, alpha_bar, steps, w->index, w->count,
-                            w->e.race->pool, aside));
-    for (int k = 0; k < steps; k++) {
+                            w->e.race->pool, &aside));
+    FacetStatus status = status_ok();
+    for (int k = 0; k < steps && status.ok; k++) {
         double sigma = sqrt(1.0 - alpha_bar[k]);
         levels[k] = (BudgetLevel){.sigma = sigma,
                                   .g = report.levels[k].g,
@@ -154,9 +156,10 @@ static FacetStatus measure_set(BudgetLevel *levels, BudgetWork *w, BudgetStates 
             levels[k].lipschitz[f] = measure_factor(w, k, f);
             levels[k].changed += levels[k].lipschitz[f];
         }
+        status = progress_add(progress, 0, NULL);
     }
     interaction_report_free(&report);
-    return status_ok();
+    return status;
 }
 
 static FacetStatus prepare(BudgetWork *w, uint64_t seed, Progress *progress)
@@ -211,11 +214,10 @@ FacetStatus budget_measure(Budget *budget, const FacetRace *race, const FacetPol
     if (status.ok) status = prepare(w, seed, &done);
     budget->tasks = w->count;
     budget->count = w->e.network.config.steps;
-    const FacetProgress aside = progress_aside(&done);
     for (int set = 0; set < BUDGET_SETS && status.ok; set++) {
         budget->levels[set] = calloc((size_t)budget->count, sizeof *budget->levels[set]);
         status = budget->levels[set]
-                     ? measure_set(budget->levels[set], w, (BudgetStates)set, &aside)
+                     ? measure_set(budget->levels[set], w, (BudgetStates)set, &done)
                      : status_fail(FACET_NO_MEMORY, "out of memory for the budget");
         if (status.ok) status = progress_add(&done, 1, NULL);
     }
