@@ -38,10 +38,9 @@ static void name_study(StepStudy *study, const FacetRace *race, const PolicySet 
 {
     char flown[STUDY_NAME_SIZE];
     study_name(flown, race, options->common, options->study);
-    int used =
-        snprintf(study->key, sizeof study->key, "seed %llu, seeds %d, temperature %g, %s, policies",
-                 (unsigned long long)options->common->seed, options->seeds, options->temperature,
-                 flown);
+    int used = snprintf(
+        study->key, sizeof study->key, "seed %llu, seeds %d, temperature %g, %s, policies",
+        (unsigned long long)options->common->seed, options->seeds, options->temperature, flown);
     for (int m = 0; m < METHODS; m++) {
         const FacetPolicy *policy = policies_find(set, methods[m]);
         if (!policy) continue;

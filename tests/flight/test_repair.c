@@ -129,8 +129,8 @@ static void a_path_is_bent_and_not_broken(void **state)
     for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
         moved[i] = vec3_sub(repair.plan[i].pos, c.plan[i].pos);
     for (int i = 1; i < FACET_CHUNK_KEYPOINTS - 1; i++)
-        bend = fmax(bend, vec3_norm(vec3_axpy(vec3_add(moved[i - 1], moved[i + 1]), -2.0,
-                                              moved[i])));
+        bend =
+            fmax(bend, vec3_norm(vec3_axpy(vec3_add(moved[i - 1], moved[i + 1]), -2.0, moved[i])));
     assert_less(bend, 0.6 * repair.shift);
 }
 

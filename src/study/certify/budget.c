@@ -216,9 +216,8 @@ FacetStatus budget_measure(Budget *budget, const FacetRace *race, const FacetPol
     budget->count = w->e.network.config.steps;
     for (int set = 0; set < BUDGET_SETS && status.ok; set++) {
         budget->levels[set] = calloc((size_t)budget->count, sizeof *budget->levels[set]);
-        status = budget->levels[set]
-                     ? measure_set(budget->levels[set], w, (BudgetStates)set, &done)
-                     : status_fail(FACET_NO_MEMORY, "out of memory for the budget");
+        status = budget->levels[set] ? measure_set(budget->levels[set], w, (BudgetStates)set, &done)
+                                     : status_fail(FACET_NO_MEMORY, "out of memory for the budget");
         if (status.ok) status = progress_add(&done, 1, NULL);
     }
     progress_end(&done);

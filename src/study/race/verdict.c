@@ -151,16 +151,18 @@ FacetStatus verdicts_fly(Verdict *verdicts, const FacetRace *race, const FacetCo
     TRY(check_options(options));
     FacetFlight *flights = calloc(BLOCK, sizeof *flights);
     FacetQuadState *starts = calloc(BLOCK, sizeof *starts);
-    FacetStatus status =
-        flights && starts
-            ? status_ok()
-            : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", BLOCK);
+    FacetStatus status = flights && starts
+                             ? status_ok()
+                             : status_fail(FACET_NO_MEMORY, "out of memory for %d flights", BLOCK);
     double confidence = 1.0 - (1.0 - options->confidence) / (count > 0 ? count : 1);
     Progress done;
     progress_begin(&done, progress, "verdicts", count);
     for (int i = 0; i < count && status.ok; i++) {
-        const Rollouts base = {
-            .race = race, .task = tasks[i], .options = options, .starts = starts, .progress = &done};
+        const Rollouts base = {.race = race,
+                               .task = tasks[i],
+                               .options = options,
+                               .starts = starts,
+                               .progress = &done};
         status = fly_verdict(&verdicts[i], flights, &base, raw[i], plans[i], confidence);
         if (status.ok) status = progress_add(&done, 1, NULL);
     }

@@ -289,7 +289,8 @@ static void slow_where_needed(Prediction *seen, Verification *v)
     simulate(seen, v, report->plan, gates);
     const Prediction first = *seen;
     memcpy(before, report->plan, sizeof before);
-    while (seen->failed >= 0 && !v->stopped) { // each round mends or blocks a gate, and none before it fails again
+    // Each round mends or blocks a gate, and none before it fails again.
+    while (seen->failed >= 0 && !v->stopped) {
         mend_gate(report->plan, v, seen);
         simulate(seen, v, report->plan, gates);
     }
