@@ -31,8 +31,9 @@ typedef struct Training {
     FacetPolicy *policy; // gets the averaged weights of each network that is done
     TrainConfig config;
 
-    double knee; // of the normalizer
-    int padded;  // demos shorter than the horizon
+    double knee;              // of the normalizer
+    const Normalizer *ranges; // of actions; NULL for those of the first demonstrations
+    int padded;               // demos shorter than the horizon
 
     Samples samples;             // trained on
     Samples checked[CHECK_SETS]; // only looked at: validation, held-out tasks
@@ -98,6 +99,15 @@ FacetStatus training_remarks(char *out, size_t size, const Training *training);
 
 // The mean losses of the network on each set, NAN where there is none.
 FacetStatus training_check(TrainLoss losses[CHECK_SETS], Training *training);
+
+// ---- A run (train.c) ----------------------------------------------------------------------------
+
+// A training with nothing set up, training what is, and freeing what a training holds.
+FacetStatus training_begin(FacetTrainSummary *summary, Training *training, const char *out,
+                           const FacetTrainOptions *options, FacetPool *pool,
+                           const FacetProgress *progress);
+FacetStatus training_run(FacetTrainSummary *summary, Training *training);
+void training_end(Training *training);
 
 // ---- The order of the data, and batches (train.c) -----------------------------------------------
 
