@@ -142,7 +142,7 @@ FACET_API FacetStatus facet_gate_trial(FacetGateTrial *trial, const FacetGateWor
 FACET_API void facet_gate_paint(FacetCameraShot *shot, const FacetGateWorld *world,
                                 const FacetGateTrial *trial);
 
-enum { FACET_GATE_SENSED = 12 };
+enum { FACET_GATE_SENSED = 96 };
 
 // What a pilot is shown, and may know.
 typedef struct FacetGateView {
@@ -151,8 +151,8 @@ typedef struct FacetGateView {
     int frame;                   // from 0
     const FacetQuadState *truth; // for the expert and for labels alone
     double variance;             // for a watch: what the pilot said of this frame's plan, or 0
-    const double *sensed; // [FACET_GATE_SENSED], of beacon and gyro: the origin of the venue's axes
-                          // seen from the vehicle (m), and these axes, in the body's axes
+    const double *sensed; // [FACET_GATE_SENSED], of beacon and gyro: where marks of the venue's
+                          // survey are seen from the vehicle, asinh(x / 1 m) in the body's axes
 } FacetGateView;
 
 // Answers with offsets [FACET_GATE_HORIZON][FACET_GATE_DIM].
@@ -362,8 +362,9 @@ FACET_API FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGa
 
 // How a policy that flies by the beacon is trained.
 typedef struct FacetGateBeaconTraining {
-    FacetTrainOptions train; // `updates` in all; how long, how large, and the seed
+    FacetTrainOptions train; // how long, how large, the seed; `drop` NULL for that of `like`
     int flights;             // of the expert
+    double seconds;          // s, that each takes at most
     double near;             // of the flights, 1 to 3 m from the gate at the start
 } FacetGateBeaconTraining;
 

@@ -5,6 +5,7 @@
 #include "gate_world.h"
 #include "interrupt.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct BeaconCommand {
@@ -71,9 +72,12 @@ static FacetStatus run(BeaconCommand *o)
 int cmd_gate_beacon(int argc, char **argv)
 {
     BeaconCommand o = {.common = common_defaults(),
-                       .updates = 5000,
+                       .updates = 6000,
                        .beacon = beacon_options(),
-                       .training = {.flights = 600}};
+                       .training = {.flights = 3000,
+                                    .seconds = 1.0,
+                                    .near = 0.3,
+                                    .train = {.drop = "0.1", .rate = 0.003, .blocks = 1}}};
     FacetTrainOptions *train = &o.training.train;
     const Option options[] = {
         keeps(option_text("out", &o.out, "POLICY", "safetensors file to write"), ".csv .ckpt"),
@@ -81,11 +85,15 @@ int cmd_gate_beacon(int argc, char **argv)
                           "the policy that it stands beside (default: the one that ships)")),
         option_int("flights", &o.training.flights, "N", 1, 1 << 20,
                    "of the expert, shared out over the tasks"),
+        option_double("seconds", &o.training.seconds, "S", 0.1, 100.0,
+                      "that a flight takes at most"),
         option_double("near", &o.training.near, "X", 0.0, 1.0,
                       "share of the flights that start 1 to 3 m from the gate"),
         BEACON_OPTIONS(o.beacon),
+        option_text("drop", &train->drop, "P", "probability that a factor is null, or venue=0.4"),
         option_int("updates", &o.updates, "N", 1, 1 << 24, "of the network"),
         option_int("batch", &train->batch, "N", 0, 1 << 12, "frames an update, 0 for 32"),
+        option_double("rate", &train->rate, "X", 0.0, INFINITY, "peak learning rate, 0 for 0.001"),
         option_int("blocks", &train->blocks, "N", 0, 64, "of the network, 0 for 3"),
         option_int("channels", &train->channels, "N", 0, 4096, "its width, 0 for 96"),
         option_flag("resume", &train->resume, "go on with a training that was cut short"),

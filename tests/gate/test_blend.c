@@ -34,8 +34,8 @@ static void train(Stage *stage)
     assert_ok(
         facet_gate_train(&summary, stage->world, "demos.h5", "camera", &training, NULL, NULL));
     assert_ok(facet_policy_load(&stage->camera, "camera"));
-    FacetGateBeaconTraining by_beacon = {.train = {.updates = 3, .blocks = 1, .channels = 24},
-                                         .flights = 2};
+    FacetGateBeaconTraining by_beacon = {
+        .train = {.updates = 3, .blocks = 1, .channels = 24}, .flights = 2, .seconds = 1.0};
     assert_ok(facet_gate_train_beacon(&summary, stage->world, stage->camera, "beacon", &by_beacon,
                                       NULL, NULL));
     assert_int_equal(summary.tasks, 2);
@@ -198,7 +198,7 @@ static void it_is_trained_like_the_other(void **state)
     assert_false(info.sees);
     for (int f = 0; f < FACET_GATE_FACTORS; f++) assert_near(beacon->drop[f], camera->drop[f], 0.0);
     assert_near(beacon->composed_weight, camera->composed_weight, 0.0);
-    assert_string_equal(beacon->data, "flights=2,near=0,bias=0.5,noise=0.3,survey=4");
+    assert_string_equal(beacon->data, "flights=2,seconds=1,near=0,bias=0.5,noise=0.3,survey=4");
     assert_ok(facet_gate_check_beside(stage->camera, stage->beacon, &(FacetPolicySampling){0}));
 }
 
@@ -232,7 +232,7 @@ static void plans_that_mean_something_else_are_refused(void **state)
     refuse_changed(beacon->temperature, 1.0, "temperature");
     assert_ok(facet_gate_check_beside(camera, beacon, &how));
     assert_refused(facet_gate_check_beside(camera, camera, &how),
-                   "expected a policy of facet gate beacon, which takes 12 numbers of 1 step, "
+                   "expected a policy of facet gate beacon, which takes 96 numbers of 1 step, "
                    "found one that sees and takes 0 of 1");
     const FacetPolicySampling router = {.mode = FACET_POLICY_ROUTER};
     assert_refused(facet_gate_check_beside(camera, beacon, &router), "no router mode");

@@ -1,7 +1,6 @@
 // No two flights of the study start alike, whatever they are for: what a policy is judged by was
 // drawn neither for its training nor for a choice before it.
 #include "factor/factor.h"
-#include "gate/beacon.h"
 #include "gate/streams.h"
 #include "gates.h"
 
@@ -34,11 +33,7 @@ static void keep(Spawns *spawns, FacetFactorTask task, FacetVec3 offset, const d
     const FacetGateWorld *world = spawns->world;
     FacetVec3 origin = beacon_origin(world, task.value[FACET_GATE_FACTOR_VENUE]);
     FacetVec3 gate = vec3_sub(facet_gate_target(world, task).center, origin);
-    FacetVec3 error = vec3_sub(vec3(sensed[0], sensed[1], sensed[2]), offset);
-    const double at[] = {gate.x, gate.y, gate.z};
-    for (int i = 0; i < 3; i++)
-        error =
-            vec3_axpy(error, at[i], vec3(sensed[3 + 3 * i], sensed[4 + 3 * i], sensed[5 + 3 * i]));
+    FacetVec3 error = vec3_sub(offset_by(sensed, gate), offset);
     assert_true(spawns->count < SPAWNS_MAX);
     spawns->distance[spawns->count] = vec3_norm(offset);
     spawns->beacon[spawns->count++] = vec3_norm(error);

@@ -3,6 +3,8 @@
 
 #include "math/geometry.h"
 
+#include <assert.h>
+
 // The opening leaves 0.64 m on each side of the body. A pilot without another error passes when the
 // bias stays within that both across and up: with 0.5 m in about 64 of 100 flights, less than the
 // camera's policy does in the venues of training. The survey's circle is wider than the gates are
@@ -40,18 +42,20 @@ FacetVec3 beacon_read(Beacon *beacon, FacetVec3 pos_world)
     return vec3_add(vec3_add(place, beacon->bias), noise);
 }
 
+FacetVec3 beacon_mark(int index)
+{
+    int column = index % BEACON_COLUMNS, row = index / BEACON_COLUMNS;
+    return vec3(-10.5 + 3.0 * column, -6.0 + 3.5 * row, 1.8);
+}
+
 void beacon_numbers(double out[FACET_GATE_SENSED], FacetVec3 reading, FacetQuat attitude)
 {
+    static_assert(FACET_GATE_SENSED == 3 * BEACON_MARKS, "three numbers a mark");
     Mat3 body = quat_to_mat3(attitude);
-    const FacetVec3 seen[] = {
-        vec3_scale(mat3_tmul_vec3(body, reading), -1.0),
-        mat3_tmul_vec3(body, vec3(1.0, 0.0, 0.0)),
-        mat3_tmul_vec3(body, vec3(0.0, 1.0, 0.0)),
-        mat3_tmul_vec3(body, vec3(0.0, 0.0, 1.0)),
-    };
-    for (int i = 0; i < FACET_GATE_SENSED / 3; i++) {
-        out[3 * i] = seen[i].x;
-        out[3 * i + 1] = seen[i].y;
-        out[3 * i + 2] = seen[i].z;
+    for (int i = 0; i < BEACON_MARKS; i++) {
+        FacetVec3 offset = mat3_tmul_vec3(body, vec3_sub(beacon_mark(i), reading));
+        out[3 * i] = asinh(offset.x);
+        out[3 * i + 1] = asinh(offset.y);
+        out[3 * i + 2] = asinh(offset.z);
     }
 }

@@ -31,9 +31,13 @@ Beacon beacon_make(const FacetGateWorld *world, int venue, uint64_t seed, uint64
 // The next reading, m in the venue's axes.
 FacetVec3 beacon_read(Beacon *beacon, FacetVec3 pos_world);
 
-// What a policy is told: the venue's origin as seen from the vehicle, -R' reading, and the three
-// axes of the venue, the rows of R, all in the body's axes by the gyro's attitude R. A gate at g in
-// the venue's axes then has the offset R' g - R' reading: linear in these numbers.
+// Marks of every venue's survey, in its axes: a grid around the gates, at their height.
+enum { BEACON_COLUMNS = 8, BEACON_ROWS = 4, BEACON_MARKS = BEACON_COLUMNS * BEACON_ROWS };
+FacetVec3 beacon_mark(int index); // column by column in each row, m
+
+// What a policy is told: the offsets of the marks, R' (mark - reading) in the body's axes by the
+// gyro's attitude R, each number x as asinh(x / 1 m), as plans are normalised. The offset of a gate
+// is then near that of a mark, which one being a matter of venue and gate.
 void beacon_numbers(double out[FACET_GATE_SENSED], FacetVec3 reading, FacetQuat attitude);
 
 #endif

@@ -4,6 +4,8 @@
 // Each frame's place in time is one sample: what beacon and gyro tell there, and the expert's
 // offsets. Ranges, noise and losses are those of that policy, so that one noisy plan means the same
 // to both. There are no rounds of DAgger.
+// Flights are short instead, and begin anywhere: whole ones look at the gate from their second
+// second on, and a policy that learns from them learns that it is ahead.
 #include "base/progress.h"
 #include "base/status.h"
 #include "factor/factor.h"
@@ -64,7 +66,7 @@ static FacetStatus keep(void *context, const FacetGateFrames *frames)
     return status_ok();
 }
 
-static FacetStatus collect(Frames *f, const FacetGateWorld *world, const FacetFactorSplit *tasks,
+static FacetStatus collect(Frames *f, const FacetGateWorld *flown, const FacetFactorSplit *tasks,
                            const FacetGateBeaconTraining *t, FacetPool *pool,
                            const FacetProgress *progress)
 {
@@ -79,8 +81,10 @@ static FacetStatus collect(Frames *f, const FacetGateWorld *world, const FacetFa
     collection.seed = t->train.seed;
     collection.near = t->near;
     collection.blind = true;
+    FacetGateWorld world = *flown; // but for how long flights take
+    world.time_out = t->seconds;
     const FacetGateSink sink = {.add = keep, .context = f};
-    FacetStatus status = facet_gate_collect(&sink, world, &collection, NULL, pool, progress);
+    FacetStatus status = facet_gate_collect(&sink, &world, &collection, NULL, pool, progress);
     free(list);
     return status;
 }
@@ -161,10 +165,9 @@ static FacetStatus set_options(FacetTrainOptions *o, Texts *texts, const FacetPo
     o->method = policy_method(like);
     o->recipe = "images";
     o->composed_weight = policy_record(like)->composed_weight;
-    if (o->method != FACET_POLICY_BASELINE) {
-        describe_drop(texts->drop, like);
-        o->drop = texts->drop;
-    }
+    describe_drop(texts->drop, like);
+    if (!o->drop) o->drop = texts->drop;
+    if (o->method == FACET_POLICY_BASELINE) o->drop = NULL; // it is shown no factors
     o->knee = ranges->knee > 0.0 ? ranges->knee : -1.0;
     o->hold_out = texts->hold_out;
     o->hold_out_count = texts->count;
@@ -173,8 +176,9 @@ static FacetStatus set_options(FacetTrainOptions *o, Texts *texts, const FacetPo
     o->observe_steps = 1;
     o->horizon = FACET_GATE_HORIZON;
     o->execute = 1;
-    snprintf(texts->name, sizeof texts->name, "flights=%d,near=%g,bias=%g,noise=%g,survey=%g",
-             t->flights, t->near, beacon->bias, beacon->noise, beacon->survey);
+    snprintf(texts->name, sizeof texts->name,
+             "flights=%d,seconds=%g,near=%g,bias=%g,noise=%g,survey=%g", t->flights, t->seconds,
+             t->near, beacon->bias, beacon->noise, beacon->survey);
     return status_ok();
 }
 
