@@ -339,6 +339,19 @@ def ablations(data, label):
     return gate_cells(data["ablations"], "name", names.get(label, label))
 
 
+def modality(data, label):
+    """A row a sense: "camera", "beacon" and "both"."""
+    row = named(data["rows"], "name", label)
+    return [f"{row['weight']:.2f}", rates(row, "train"), rates(row, "held_out"),
+            f"{row['estimate_error_m']:.2f} m"]
+
+
+def modality_choice(data, label):
+    """A row a weight that was tried on training tasks."""
+    row = next(row for row in data["choice"]["tried"] if f"{row['weight']:.2f}" == label)
+    return [rates(row, "train")]
+
+
 def budget(data, label, method):
     entry = next(b for b in data["budgets"] if b["method"] == method)
     for network, exact in zip(entry["along_network"], entry["along_exact"]):
@@ -486,6 +499,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, certificate, ltv_seeds, ltv_sweep,
     closed_loop, paces, interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
+    modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value)}
 

@@ -40,6 +40,14 @@ typedef struct FacetGyroParams {
     double bias_start;    // rad/s, standard deviation of the bias at the start on each axis
 } FacetGyroParams;
 
+// The errors of a beacon, which tells the position in the axes of a venue's own survey.
+typedef struct FacetBeaconParams {
+    double bias;   // m, standard deviation on each axis of what stays for a flight: 0.5
+    double noise;  // m, standard deviation on each axis of each reading: 0.3
+    double survey; // m, how far the origins of the venues' axes lie from a common one: 4; with 0
+                   // all venues have the same
+} FacetBeaconParams;
+
 // ---- The world --------------------------------------------------------------------------------
 
 // The order of the factors in a world's space.
@@ -61,6 +69,7 @@ typedef struct FacetGateWorld {
     FacetControlPreset preset;
     FacetCamera camera;
     FacetGyroParams gyro;
+    FacetBeaconParams beacon;
     double distance_min, distance_max; // m, of the spawn from the gate: 3 and 10
     double azimuth_max;                // rad off the gate's axis: 45 degrees
     double rise_max;                   // m, of the spawn above or below the gate's centre: 0.7
@@ -121,7 +130,7 @@ typedef struct FacetGateTrial {
     FacetQuadState start; // level and at rest
     uint64_t look;        // 0, or the number of another look of the venue (FacetCameraShot.look)
     uint64_t seed,
-        number; // also of the gyro's and the camera's noise, and the other gates' colours
+        number; // also of the noise of gyro, beacon and camera, and the other gates' colours
     FacetGateDisturbance disturbance;
 } FacetGateTrial;
 
@@ -133,6 +142,8 @@ FACET_API FacetStatus facet_gate_trial(FacetGateTrial *trial, const FacetGateWor
 FACET_API void facet_gate_paint(FacetCameraShot *shot, const FacetGateWorld *world,
                                 const FacetGateTrial *trial);
 
+enum { FACET_GATE_SENSED = 96 };
+
 // What a pilot is shown, and may know.
 typedef struct FacetGateView {
     const uint8_t *rgb; // camera.height rows of camera.width pixels; NULL for a pilot without sight
@@ -140,6 +151,8 @@ typedef struct FacetGateView {
     int frame;                   // from 0
     const FacetQuadState *truth; // for the expert and for labels alone
     double variance;             // for a watch: what the pilot said of this frame's plan, or 0
+    const double *sensed; // [FACET_GATE_SENSED], of beacon and gyro: where marks of the venue's
+                          // survey are seen from the vehicle, asinh(x / 1 m) in the body's axes
 } FacetGateView;
 
 // Answers with offsets [FACET_GATE_HORIZON][FACET_GATE_DIM].
@@ -246,19 +259,21 @@ typedef struct FacetGateCollection {
     double redrawn;                   // share of the flights in a venue with another look
     double near;                      // share of the flights that start 1 to 3 m from the gate
     int shrink;                       // frames are averaged over shrink x shrink pixels
+    bool blind;                       // no frames are drawn
     FacetRanks *ranks;                // share the flights; the sink of rank 0 gets them all
 } FacetGateCollection;
 
 FACET_API FacetGateCollection facet_gate_collection_defaults(void); // one flight, no task
 
 // The frames of one flight, in order: rgb [count][height][width][3] after shrinking, offsets
-// [count][FACET_GATE_HORIZON][FACET_GATE_DIM].
+// [count][FACET_GATE_HORIZON][FACET_GATE_DIM], sensed [count][FACET_GATE_SENSED].
 typedef struct FacetGateFrames {
     FacetFactorTask task;
     int flight, count;
-    int width, height; // pixels
-    const uint8_t *rgb;
+    int width, height;  // pixels; 0 of a blind collection
+    const uint8_t *rgb; // NULL of a blind collection
     const double *offsets;
+    const double *sensed;
     bool expert; // flew it
     FacetGateFlight result;
 } FacetGateFrames;
@@ -290,6 +305,10 @@ enum { FACET_GATE_SAMPLES_MAX = 32 };
 // Who flies: a policy that sees, or the expert. What the policy never saw of a task, and the factor
 // named by `open`, is the null token to it.
 //
+// With a policy beside it, which is told what the beacon senses, both denoise one plan by the
+// prediction  weight s_policy + (1 - weight) s_beside  (Modality-Composable Diffusion Policy),
+// each composed over its own factors. With the weight 0 no frame is drawn.
+//
 // With several samples of a frame the offsets are their mean, and the pilot says how far they are
 // apart: the variance of the first offset, over the square of the temperature, which had narrowed
 // the samples by itself.
@@ -299,12 +318,19 @@ typedef struct FacetGateFlyer {
     FacetPolicySampling how;   // its seed and numbers follow from the trial
     const char *open;          // a factor that is never shown, or NULL
     int samples;               // of a frame, up to FACET_GATE_SAMPLES_MAX; 0 for 1
+    const FacetPolicy *beside; // NULL for none
+    double weight;             // of `policy` beside it, from 0 to 1
 } FacetGateFlyer;
 
 // Whether a policy can fly in this world: it sees the world's frames, has the world's factors, and
 // answers with offsets. The refusal says what it is instead.
 FACET_API FacetStatus facet_gate_check_policy(const FacetGateWorld *world,
                                               const FacetPolicy *policy);
+
+// Whether a policy can fly beside another: it takes what the beacon senses, and has the other's
+// factors, training tasks, ranges, noise and way of sampling.
+FACET_API FacetStatus facet_gate_check_beside(const FacetPolicy *policy, const FacetPolicy *beside,
+                                              const FacetPolicySampling *how);
 
 FACET_API FacetGateCrew facet_gate_flyer_crew(FacetGateFlyer *flyer); // must not outlive the flyer
 
@@ -338,6 +364,24 @@ FACET_API FacetStatus facet_gate_train(FacetTrainSummary *summary, const FacetGa
 // its checkpoint nor frames of a round. One that was ended just before its last files were removed
 // is not complete; with `resume` facet_gate_train removes them.
 FACET_API bool facet_gate_train_is_complete(const char *out);
+
+// How a policy that flies by the beacon is trained.
+typedef struct FacetGateBeaconTraining {
+    FacetTrainOptions train; // how long, how large, the seed; `drop` NULL for that of `like`
+    int flights;             // of the expert
+    double seconds;          // s, that each takes at most
+    double near;             // of the flights, 1 to 3 m from the gate at the start
+} FacetGateBeaconTraining;
+
+// Trains the policy that stands beside `like`: on its training tasks, with its method, its losses,
+// its ranges of offsets and its noise, from the numbers that beacon and gyro tell instead of
+// frames. The expert's flights are flown for it, without frames, and are not kept. The stages are
+// "flights" and "train". It stops and resumes as facet_policy_train does.
+FACET_API FacetStatus facet_gate_train_beacon(FacetTrainSummary *summary,
+                                              const FacetGateWorld *world, const FacetPolicy *like,
+                                              const char *out,
+                                              const FacetGateBeaconTraining *training,
+                                              FacetPool *pool, const FacetProgress *progress);
 
 #ifdef __cplusplus
 }

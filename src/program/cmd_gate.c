@@ -307,7 +307,8 @@ static int cmd_gate_fly(int argc, char **argv)
         .description =
             "Flies through single gates by camera and gyro, in every venue, prints how many "
             "trials succeeded, and writes a page with the flights and camera frames. Also: facet "
-            "gate demos, train, eval, study and certify, each with its own --help.",
+            "gate demos, train, eval, study, certify, beacon and modality, each with its own "
+            "--help.",
         .example = "facet gate --json gate.json\nfacet gate --venue pool --trials 60",
         .options = options,
         .option_count = sizeof options / sizeof *options,
@@ -344,6 +345,8 @@ int cmd_gate(int argc, char **argv)
         {"eval", "gate eval", cmd_gate_eval, true},
         {"study", "gate study", cmd_gate_study, false},
         {"certify", "gate certify", cmd_gate_certify, true},
+        {"beacon", "gate beacon", cmd_gate_beacon, true},
+        {"modality", "gate modality", cmd_gate_modality, true},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     FacetStatus refused = team_refuse();

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "factor/factor.h"
 #include "gate/sight.h"
+#include "gate_beside.h"
 #include "gate_fixes.h"
 #include "gate_world.h"
 #include "interrupt.h"
@@ -18,6 +19,9 @@ typedef struct EvalCommand {
     int train, held_out; // trials a task
     bool validation;
     FixOptions fix;
+    const char *beside; // a policy that flies by the beacon
+    double weight;      // of the one that sees, beside it
+    FacetBeaconParams beacon;
     char command[COMMAND_TEXT];
 } EvalCommand;
 
@@ -100,6 +104,11 @@ static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
     if (o->open) json_set_string(document, "open", o->open);
+    if (o->beside) {
+        json_set_string(document, "beside", o->beside);
+        json_set_number(document, "weight", o->weight);
+        json_set(document, "beacon", json_from_beacon(&o->beacon));
+    }
     json_set(document, "fixes", json_from_fixes(&o->fix, gate_trials_tally(trials, -1, -1)));
     json_set(document, "train", json_from_tally(gate_trials_tally(trials, -1, 0)));
     json_set(document, "held_out", json_from_tally(gate_trials_tally(trials, -1, 1)));
@@ -119,13 +128,11 @@ static void show_fixes(const GateTrials *trials, const EvalCommand *o)
     if (o->fix.refuse > 0.0) printf("%d of %d fixes were refused.\n", all.refused, all.frames);
 }
 
-static FacetStatus evaluate(FacetGateWorld *world, const FacetPolicy *policy, const EvalCommand *o)
+static FacetStatus fly(FacetGateFlyer *flyer, const EvalCommand *o)
 {
+    const FacetGateWorld *world = flyer->world;
     GateTrials trials = {0};
-    FacetGateFlyer flyer = {.world = world, .policy = policy, .open = o->open};
-    fix_apply(world, &flyer, &o->fix);
-    TRY(facet_policy_mode_parse(&flyer.how.mode, o->mode));
-    FacetStatus status = choose(&trials, world, policy, o);
+    FacetStatus status = choose(&trials, world, flyer->policy, o);
     GateSight *sights = calloc((size_t)trials.count + 1, sizeof *sights);
     FacetGateWatch *watches = calloc((size_t)trials.count + 1, sizeof *watches);
     if (status.ok && !(sights && watches))
@@ -135,7 +142,7 @@ static FacetStatus evaluate(FacetGateWorld *world, const FacetPolicy *policy, co
         watches[i] = (FacetGateWatch){.frame = sight_look, .context = &sights[i]};
     }
     FacetGatePurpose purpose = o->validation ? FACET_GATE_FOR_VALIDATION : FACET_GATE_FOR_RESULTS;
-    if (status.ok) status = gate_trials_fly(&trials, &flyer, purpose, watches, &o->common);
+    if (status.ok) status = gate_trials_fly(&trials, flyer, purpose, watches, &o->common);
     if (status.ok) {
         Json *document = document_of(world, &trials, sights, o);
         print_document(stdout, NULL, INPUT_GATE, document);
@@ -148,13 +155,29 @@ static FacetStatus evaluate(FacetGateWorld *world, const FacetPolicy *policy, co
     return status;
 }
 
+static FacetStatus evaluate(FacetGateWorld *world, const FacetPolicy *policy, const EvalCommand *o)
+{
+    FacetPolicy *beside = NULL;
+    FacetGateFlyer flyer = {.world = world, .policy = policy, .open = o->open, .weight = o->weight};
+    fix_apply(world, &flyer, &o->fix);
+    world->beacon = o->beacon;
+    TRY(facet_policy_mode_parse(&flyer.how.mode, o->mode));
+    if (o->beside) TRY(gate_beside_load(&beside, policy, &flyer.how, o->beside));
+    flyer.beside = beside;
+    FacetStatus status = fly(&flyer, o);
+    facet_policy_destroy(beside);
+    return status;
+}
+
 int cmd_gate_eval(int argc, char **argv)
 {
     EvalCommand o = {.common = common_defaults(),
                      .mode = "composed",
                      .train = 2,
                      .held_out = 4,
-                     .fix = fix_defaults()};
+                     .fix = fix_defaults(),
+                     .weight = 0.5,
+                     .beacon = beacon_options()};
     const Option options[] = {
         reads(option_text("policy", &o.policy, "FILE", "the policy")),
         option_int("train", &o.train, "N", 0, 1000, "trials of each task that is trained on"),
@@ -167,13 +190,24 @@ int cmd_gate_eval(int argc, char **argv)
         option_flag("validation", &o.validation,
                     "fly the trials for choosing settings, which no table has"),
         FIX_OPTIONS(o.fix),
+        reads(option_text("beside", &o.beside, "FILE",
+                          "a policy of facet gate beacon: both denoise one plan")),
+        with(option_double("weight", &o.weight, "W", 0.0, 1.0,
+                           "of the policy that sees, beside the other"),
+             "beside"),
+        with(option_double("beacon-bias", &o.beacon.bias, "M", 0.0, 1e3, BEACON_BIAS), "beside"),
+        with(option_double("beacon-noise", &o.beacon.noise, "M", 0.0, 1e3, BEACON_NOISE), "beside"),
+        with(option_double("beacon-survey", &o.beacon.survey, "M", 0.0, 1e3, BEACON_SURVEY),
+             "beside"),
     };
     const Usage usage = {
         .command = "gate eval",
         .description = "Flies trials of every task and prints success, crash and time-out by venue "
                        "and for training and held-out tasks. The same seed gives every policy the "
                        "same spawns, and none of them is a training flight's.",
-        .example = "facet gate eval --policy pilot.safetensors --json rates.json",
+        .example = "facet gate eval --policy pilot.safetensors --json rates.json\n"
+                   "facet gate eval --policy pilot.safetensors --beside beacon.safetensors "
+                   "--weight 0.75",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = &o.common,

@@ -3,6 +3,7 @@
 
 #include "bar.h"
 #include "factor/factor.h"
+#include "places.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -13,6 +14,15 @@ bool shipped_gate_policy(char path[FILE_PATH_MAX])
     if (!file_shipped(folder, "models").ok) return false;
     snprintf(path, FILE_PATH_MAX, "%.900s/gate-factored.safetensors", folder);
     return access(path, R_OK) == 0;
+}
+
+FacetStatus gate_policy_default(const char **name, char path[FILE_PATH_MAX], const Usage *usage)
+{
+    if (*name) return status_ok();
+    if (!shipped_gate_policy(path))
+        return status_fail(FACET_BAD_ARGUMENT, "no policy ships with this copy: name one");
+    *name = path;
+    return places_apart(usage, path);
 }
 
 FacetStatus gate_policy_load(FacetPolicy **policy, const FacetGateWorld *world, const char *path)

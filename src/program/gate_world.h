@@ -11,11 +11,17 @@
 int cmd_gate_demos(int argc, char **argv);
 int cmd_gate_train(int argc, char **argv);
 int cmd_gate_eval(int argc, char **argv);
+int cmd_gate_beacon(int argc, char **argv);
+int cmd_gate_modality(int argc, char **argv);
 int cmd_gate_study(int argc, char **argv);
 int cmd_gate_certify(int argc, char **argv);
 
 // The file of the gate policy that ships with Facet; false when none does.
 bool shipped_gate_policy(char path[FILE_PATH_MAX]);
+
+// Takes it for a command without --policy: `name` points at `path` then. Refuses outputs that are
+// the same file.
+FacetStatus gate_policy_default(const char **name, char path[FILE_PATH_MAX], const Usage *usage);
 
 // Loads a policy that can fly in this world.
 FacetStatus gate_policy_load(FacetPolicy **policy, const FacetGateWorld *world, const char *path);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "camera/scenes.h"
 #include "flying.h"
+#include "gate/beacon.h"
 
 #include <facet_study/gate.h>
 
@@ -48,6 +49,23 @@ static inline FacetStatus plan_shifted(double *offsets, void *context, const Fac
 static inline FacetGatePilot shifted(ShiftedPilot *pilot)
 {
     return (FacetGatePilot){.plan = plan_shifted, .context = pilot, .sees = pilot->sees};
+}
+
+// Where a place in the venue's axes is, seen from the vehicle, by what beacon and gyro tell: from
+// three of the marks.
+static inline FacetVec3 offset_by(const double sensed[FACET_GATE_SENSED], FacetVec3 place)
+{
+    const int marks[] = {0, BEACON_COLUMNS - 1, BEACON_MARKS - BEACON_COLUMNS};
+    FacetVec3 seen[3];
+    for (int i = 0; i < 3; i++) {
+        const double *at = sensed + 3 * marks[i];
+        seen[i] = vec3(sinh(at[0]), sinh(at[1]), sinh(at[2]));
+    }
+    FacetVec3 right = vec3_unit(vec3_sub(seen[1], seen[0]), vec3(1.0, 0.0, 0.0));
+    FacetVec3 ahead = vec3_unit(vec3_sub(seen[2], seen[0]), vec3(0.0, 1.0, 0.0));
+    FacetVec3 off = vec3_sub(place, beacon_mark(0));
+    FacetVec3 level = vec3_axpy(vec3_axpy(seen[0], off.x, right), off.y, ahead);
+    return vec3_axpy(level, off.z, vec3_cross(right, ahead));
 }
 
 // The axis across a gate's opening, horizontal, to the left of the flight.

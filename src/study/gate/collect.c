@@ -29,7 +29,7 @@ typedef struct Recording {
     int width, height, shrink;
     int count, capacity;
     uint8_t *rgb;
-    double *offsets;
+    double *offsets, *sensed;
     FacetFactorTask task;
     bool expert;
     FacetGateFlight result;
@@ -63,11 +63,13 @@ static FacetStatus grow(Recording *r)
 {
     int capacity = r->capacity ? 2 * r->capacity : 64;
     size_t pixels = (size_t)r->width * (size_t)r->height;
-    uint8_t *rgb = realloc(r->rgb, (size_t)capacity * pixels * 3);
+    uint8_t *rgb = pixels ? realloc(r->rgb, (size_t)capacity * pixels * 3) : NULL;
     if (rgb) r->rgb = rgb;
     double *offsets = realloc(r->offsets, (size_t)capacity * LABEL * sizeof *offsets);
     if (offsets) r->offsets = offsets;
-    if (!rgb || !offsets)
+    double *sensed = realloc(r->sensed, (size_t)capacity * FACET_GATE_SENSED * sizeof *sensed);
+    if (sensed) r->sensed = sensed;
+    if ((!rgb && pixels) || !offsets || !sensed)
         return status_fail(FACET_NO_MEMORY, "out of memory for %d frames", capacity);
     r->capacity = capacity;
     return status_ok();
@@ -85,8 +87,11 @@ static FacetStatus keep_frame(void *context, const FacetGateView *view, const do
     if (r->count == r->capacity) TRY(grow(r));
     size_t size = 3 * (size_t)r->width * (size_t)r->height;
     double *label = r->offsets + (size_t)r->count * LABEL;
-    frame_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
-                 r->height * r->shrink, r->shrink);
+    if (size)
+        frame_shrink(r->rgb + (size_t)r->count * size, view->rgb, r->width * r->shrink,
+                     r->height * r->shrink, r->shrink);
+    memcpy(r->sensed + (size_t)r->count * FACET_GATE_SENSED, view->sensed,
+           FACET_GATE_SENSED * sizeof *r->sensed);
     if (r->expert)
         memcpy(label, offsets, LABEL * sizeof *label);
     else
@@ -138,7 +143,7 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
         upset(&trial.start, options, &rng);
         trial.disturbance = options->disturbance;
     }
-    const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = true};
+    const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = !options->blind};
     return facet_gate_fly(&r->result, world, &trial, r->expert ? &expert : pilot, &watch);
 }
 
@@ -162,6 +167,7 @@ static FacetStatus hand_over(const FacetGateSink *sink, const Recording *r, int 
                                     .height = r->height,
                                     .rgb = r->rgb,
                                     .offsets = r->offsets,
+                                    .sensed = r->sensed,
                                     .expert = r->expert,
                                     .result = r->result};
     return r->count ? sink->add(sink->context, &frames) : status_ok();
@@ -191,14 +197,17 @@ static FacetStatus pass_on(Recording *r, FacetRanks *ranks, int from)
     while (takes && r->capacity < label.count && status.ok) status = grow(r);
     if (!status.ok) return status;
     size_t frames = (size_t)label.count, offsets = frames * LABEL * sizeof *r->offsets;
+    size_t sensed = frames * FACET_GATE_SENSED * sizeof *r->sensed;
     if (takes) {
         r->count = label.count, r->expert = label.expert;
         r->task = label.task, r->result = label.result;
         ranks_receive(ranks, from, r->rgb, frames * frame_bytes(r));
         ranks_receive(ranks, from, r->offsets, offsets);
+        ranks_receive(ranks, from, r->sensed, sensed);
     } else {
         ranks_send(ranks, 0, r->rgb, frames * frame_bytes(r));
         ranks_send(ranks, 0, r->offsets, offsets);
+        ranks_send(ranks, 0, r->sensed, sensed);
     }
     ranks_wait(ranks);
     return status;
@@ -269,12 +278,14 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
     Progress flights;
     ranks_watch_begin(&watch, options->ranks, progress);
     progress_begin(&flights, &watch.progress, "flights", options->flights);
+    int width = options->blind ? 0 : world->camera.width / options->shrink;
+    int height = options->blind ? 0 : world->camera.height / options->shrink;
     Recording recordings[BLOCK];
     for (int i = 0; i < BLOCK; i++)
         recordings[i] = (Recording){.world = world,
                                     .progress = &flights,
-                                    .width = world->camera.width / options->shrink,
-                                    .height = world->camera.height / options->shrink,
+                                    .width = width,
+                                    .height = height,
                                     .shrink = options->shrink};
     Pilots pilots = {0};
     FacetStatus status = crew ? pilots_make(&pilots, crew, facet_pool_threads(pool)) : status_ok();
@@ -290,6 +301,7 @@ FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *
     for (int i = 0; i < BLOCK; i++) {
         free(recordings[i].rgb);
         free(recordings[i].offsets);
+        free(recordings[i].sensed);
     }
     progress_end(&flights);
     if (status.ok) ranks_watch_end(&watch);

@@ -64,6 +64,9 @@ FacetStatus facet_gate_collect_file(const char *path, const FacetGateWorld *worl
     if (options->shrink < 1)
         return status_fail(FACET_BAD_FILE, "%s: expected frames shrunk by 1 or more, found %d",
                            path, options->shrink);
+    if (options->blind)
+        return status_fail(FACET_BAD_ARGUMENT, "%s: expected frames to write, found none drawn",
+                           path);
     char settings[512];
     describe(settings, sizeof settings, world, options, crew != NULL);
     const FacetFrameShape shape = {.width = world->camera.width / options->shrink,

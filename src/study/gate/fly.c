@@ -8,6 +8,7 @@
 #include "course/course.h"
 #include "flight/flight.h"
 #include "gate/approach.h"
+#include "gate/beacon.h"
 #include "gate/observer.h"
 #include "gate/streams.h"
 
@@ -31,6 +32,7 @@ typedef struct Run {
     int frame_steps; // simulation steps a frame
     FacetQuadState truth;
     Gyro gyro;
+    Beacon beacon;
     Observer observer;
     Approach approach;
     FacetGusts gusts, fix_errors; // the wandering error of a fix has the statistics of wind
@@ -39,8 +41,19 @@ typedef struct Run {
     FacetGateFlight flight;
 } Run;
 
+static FacetStatus check_beacon(const FacetBeaconParams *beacon)
+{
+    const double errors[] = {beacon->bias, beacon->noise, beacon->survey};
+    for (int i = 0; i < 3; i++)
+        if (!(errors[i] >= 0.0 && isfinite(errors[i])))
+            return status_fail(FACET_BAD_ARGUMENT,
+                               "beacon: expected errors of 0 m or more, found %g", errors[i]);
+    return status_ok();
+}
+
 static FacetStatus check_settings(const FacetGateWorld *world)
 {
+    TRY(check_beacon(&world->beacon));
     double fastest = 1.0 / world->model.step, most = GATE_STREAMS - GATE_STREAM_FRAMES - 1;
     if (!(world->rate > 0.0 && world->rate <= fastest))
         return status_fail(FACET_BAD_ARGUMENT,
@@ -72,6 +85,8 @@ static void begin(Run *run, const FacetGateWorld *world, const FacetGateTrial *t
     run->truth = trial->start;
     run->gyro =
         gyro_make(&world->gyro, attitude, seed, gate_stream(trial->number, GATE_STREAM_GYRO));
+    run->beacon = beacon_make(world, trial->task.value[FACET_GATE_FACTOR_VENUE], seed,
+                              gate_stream(trial->number, GATE_STREAM_BEACON));
     run->observer = observer_make(&world->model, attitude, run->frame_steps * world->model.step,
                                   world->observer_time);
     run->observer.refuse_sigma = world->refuse_sigma;
@@ -155,8 +170,13 @@ static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGa
                               const FacetGateWatch *watch)
 {
     const FacetGateWorld *world = run->world;
-    double offsets[FACET_GATE_HORIZON * FACET_GATE_DIM];
-    FacetGateView view = {rgb, run->trial, run->flight.frames, &run->truth, 0.0};
+    double offsets[FACET_GATE_HORIZON * FACET_GATE_DIM], sensed[FACET_GATE_SENSED];
+    FacetGateView view = {.rgb = rgb,
+                          .trial = run->trial,
+                          .frame = run->flight.frames,
+                          .truth = &run->truth,
+                          .sensed = sensed};
+    beacon_numbers(sensed, beacon_read(&run->beacon, run->truth.pos_world), run->gyro.attitude);
     if (rgb) draw(rgb, run, time);
     TRY(pilot->plan(offsets, pilot->context, &view));
     TRY(check_offsets(offsets, view.frame));

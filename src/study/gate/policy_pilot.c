@@ -1,6 +1,8 @@
-// A policy that sees as a pilot (see facet_study/gate.h).
+// A policy that sees as a pilot, alone or beside one that is told what the beacon senses (see
+// facet_study/gate.h).
 #include "base/status.h"
 #include "factor/factor.h"
+#include "gate/blend.h"
 #include "gate/streams.h"
 #include "policy/policy.h"
 
@@ -19,7 +21,9 @@ static_assert(FACET_GATE_PURPOSES <= 1 << (SAMPLE_SHIFT - GATE_INDEX_BITS - FRAM
 // One thread's pilot.
 typedef struct PolicyPilot {
     const FacetGateFlyer *flyer;
+    const FacetPolicy *alone; // that the runner is of
     FacetPolicyRunner *runner;
+    Blend *blend;                // of two policies, in the runner's stead; or NULL
     bool open[FACET_FACTOR_MAX]; // factors that are never shown
     int samples;                 // of a frame
     double temperature;          // of their noise
@@ -63,12 +67,40 @@ FacetStatus facet_gate_check_policy(const FacetGateWorld *world, const FacetPoli
     return status_ok();
 }
 
-// What a policy never saw it is not shown.
-static FacetFactorTask shown_task(const PolicyPilot *pilot, FacetFactorTask task)
+// Whether both were trained on the same tasks.
+static FacetStatus check_training(const FacetPolicy *policy, const FacetPolicy *beside)
 {
-    const FacetGateFlyer *flyer = pilot->flyer;
-    for (int f = 0; f < facet_factor_count(flyer->world->space); f++)
-        if (pilot->open[f] || !facet_policy_knows(flyer->policy, f, task.value[f]))
+    const FacetFactorSplit *a = facet_policy_training(policy), *b = facet_policy_training(beside);
+    int count = facet_factor_split_count(a), other = facet_factor_split_count(b);
+    bool same = count == other;
+    for (int i = 0; same && i < count; i++)
+        same = facet_factor_split_contains(b, facet_factor_split_task(a, i));
+    if (same) return status_ok();
+    return status_fail(FACET_BAD_ARGUMENT,
+                       "expected a policy trained on the %d tasks of the other, found one of %d%s",
+                       count, other, count == other ? " others" : "");
+}
+
+FacetStatus facet_gate_check_beside(const FacetPolicy *policy, const FacetPolicy *beside,
+                                    const FacetPolicySampling *how)
+{
+    FacetPolicyInfo info = facet_policy_info(beside);
+    if (info.sees || info.observe_steps != 1 || info.observe_dim != FACET_GATE_SENSED)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "expected a policy of facet gate beacon, which takes %d numbers of 1 "
+                           "step, found one that %s and takes %d of %d",
+                           FACET_GATE_SENSED, info.sees ? "sees" : "does not see", info.observe_dim,
+                           info.observe_steps);
+    TRY(blend_check(policy, beside, how));
+    return check_training(policy, beside);
+}
+
+// What a policy never saw it is not shown.
+static FacetFactorTask shown_task(const PolicyPilot *pilot, const FacetPolicy *policy,
+                                  FacetFactorTask task)
+{
+    for (int f = 0; f < facet_factor_count(pilot->flyer->world->space); f++)
+        if (pilot->open[f] || !facet_policy_knows(policy, f, task.value[f]))
             task.value[f] = FACET_FACTOR_NULL;
     return task;
 }
@@ -101,22 +133,39 @@ static double first_variance(const double *mean, const PolicyPilot *pilot)
     return sum / ((pilot->samples - 1) * t * t);
 }
 
+static FacetStatus sample_alone(PolicyPilot *pilot, const FacetGateView *view,
+                                const FacetPolicySampling *how)
+{
+    bool sees = policy_sees(pilot->alone);
+    const FacetPolicyObserved observed = {
+        .frames = sees ? view->rgb : NULL, .numbers = sees ? NULL : view->sensed, .shared = true};
+    for (int s = 0; s < pilot->samples; s++)
+        pilot->tasks[s] = shown_task(pilot, pilot->alone, view->trial->task);
+    // No pool: flights are what runs side by side.
+    return facet_policy_runner_sample(pilot->plans, pilot->runner, pilot->tasks, &observed,
+                                      pilot->samples, how, NULL);
+}
+
+static FacetStatus sample_both(PolicyPilot *pilot, const FacetGateView *view,
+                               const FacetPolicySampling *how)
+{
+    const FacetGateFlyer *flyer = pilot->flyer;
+    const FacetFactorTask tasks[] = {shown_task(pilot, flyer->policy, view->trial->task),
+                                     shown_task(pilot, flyer->beside, view->trial->task)};
+    return blend_sample(pilot->plans, pilot->blend, flyer->weight, tasks, view->rgb, view->sensed,
+                        pilot->samples, how);
+}
+
 static FacetStatus plan(double *offsets, void *context, const FacetGateView *view)
 {
     PolicyPilot *pilot = context;
     uint64_t number = facet_gate_plan_number(view->trial, view->frame);
-    FacetFactorTask task = shown_task(pilot, view->trial->task);
-    for (int s = 0; s < pilot->samples; s++) {
-        pilot->tasks[s] = task;
+    for (int s = 0; s < pilot->samples; s++)
         pilot->numbers[s] = number + ((uint64_t)s << SAMPLE_SHIFT);
-    }
     FacetPolicySampling how = pilot->flyer->how;
     how.seed = view->trial->seed;
     how.numbers = pilot->numbers;
-    // No pool: flights are what runs side by side.
-    const FacetPolicyObserved observed = {.frames = view->rgb, .shared = true};
-    TRY(facet_policy_runner_sample(pilot->plans, pilot->runner, pilot->tasks, &observed,
-                                   pilot->samples, &how, NULL));
+    TRY(pilot->blend ? sample_both(pilot, view, &how) : sample_alone(pilot, view, &how));
     take_mean(offsets, pilot);
     if (pilot->samples > 1) pilot->variance = first_variance(offsets, pilot);
     return status_ok();
@@ -125,7 +174,25 @@ static FacetStatus plan(double *offsets, void *context, const FacetGateView *vie
 static void destroy(PolicyPilot *pilot)
 {
     facet_policy_runner_destroy(pilot->runner);
+    blend_destroy(pilot->blend);
     free(pilot);
+}
+
+// Who plans: one policy, or two where both have a weight.
+static FacetStatus make_planner(PolicyPilot *pilot)
+{
+    const FacetGateFlyer *flyer = pilot->flyer;
+    pilot->alone = flyer->policy;
+    if (flyer->beside) {
+        if (!(flyer->weight >= 0.0 && flyer->weight <= 1.0))
+            return status_fail(FACET_BAD_ARGUMENT, "expected a weight from 0 to 1, found %g",
+                               flyer->weight);
+        TRY(facet_gate_check_beside(flyer->policy, flyer->beside, &flyer->how));
+        if (flyer->weight > 0.0 && flyer->weight < 1.0)
+            return blend_create(&pilot->blend, flyer->policy, flyer->beside, pilot->samples);
+        if (!(flyer->weight > 0.0)) pilot->alone = flyer->beside;
+    }
+    return facet_policy_runner_create(&pilot->runner, pilot->alone, pilot->samples, 1, NULL);
 }
 
 static FacetStatus prepare(PolicyPilot *pilot)
@@ -142,7 +209,7 @@ static FacetStatus prepare(PolicyPilot *pilot)
         TRY(facet_factor_find(&factor, flyer->world->space, flyer->open));
         pilot->open[factor] = true;
     }
-    return facet_policy_runner_create(&pilot->runner, flyer->policy, pilot->samples, 1, NULL);
+    return make_planner(pilot);
 }
 
 static FacetStatus make(FacetGatePilot *out, void *context, int worker)
@@ -157,7 +224,7 @@ static FacetStatus make(FacetGatePilot *out, void *context, int worker)
     if (status.ok)
         *out = (FacetGatePilot){.plan = plan,
                                 .context = pilot,
-                                .sees = true,
+                                .sees = policy_sees(pilot->alone),
                                 .variance = pilot->samples > 1 ? &pilot->variance : NULL};
     else
         destroy(pilot);

@@ -13,6 +13,7 @@ enum {
     GATE_STREAM_COLLECT,
     GATE_STREAM_COLORS,
     GATE_STREAM_NEAR,
+    GATE_STREAM_BEACON,
     GATE_STREAM_FRAMES = 16, // frame k has this one plus k
     GATE_STREAMS = 8192,     // a trial
     GATE_INDEX_BITS = 40,    // of a trial's number, below its purpose

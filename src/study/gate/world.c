@@ -3,6 +3,7 @@
 #include "course/course.h"
 #include "factor/factor.h"
 #include "gate/approach.h"
+#include "gate/beacon.h"
 #include "gate/gyro.h"
 #include "gate/streams.h"
 #include "math/geometry.h"
@@ -69,6 +70,7 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
     world->model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     world->camera = facet_camera_default();
     world->gyro = gyro_params_default();
+    world->beacon = beacon_params_default();
     world->distance_min = 3.0;
     world->distance_max = 10.0;
     world->azimuth_max = 0.25 * FACET_PI;

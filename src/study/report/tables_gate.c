@@ -311,6 +311,59 @@ static void tables_study(SheetSink *sink, Report *report)
                       &ablations, "name", "zero-shot");
 }
 
+// ---- Two senses ---------------------------------------------------------------------------------
+
+static void weight_cell(Sheet *sheet, Report *report, const JsonRef *row)
+{
+    sheet_text(sheet, "%.2f", input_number(report, row, "weight"));
+}
+
+// The weights that were tried, on training tasks.
+static void table_choice(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"gate-choice", "gate", "Weights of the camera, on training tasks",
+                            "Trials that no table has. 95 %: Wilson's interval of the rate.",
+                            .place = SHEET_TERMINAL};
+    JsonRef choice = input_member(root, "choice"), tried = input_member(&choice, "tried");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_GATE), NULL)) return;
+    sheet_columns(&sheet, TEXT("Weight", "weight"));
+    rate_columns(&sheet, true);
+    for (int i = 0; i < input_length(&tried); i++) {
+        JsonRef row = input_element(&tried, i);
+        FacetGateTally tally = study_counts(report, &row, "train");
+        sheet_row(&sheet, false, SHEET_BOTH);
+        weight_cell(&sheet, report, &row);
+        rates_row(&sheet, &tally, no_rates);
+    }
+    sheet_end(&sheet);
+}
+
+// Camera, beacon and both, on training and on held-out tasks.
+static void table_modality(SheetSink *sink, Report *report, const JsonRef *root)
+{
+    const SheetHead head = {"gate-modality", "gate", "Camera, beacon and both",
+                            "95 %: Wilson's interval of the rate.", .place = SHEET_TERMINAL};
+    JsonRef rows = input_member(root, "rows");
+    Sheet sheet;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_GATE), NULL)) return;
+    sheet_columns(&sheet, TEXT("Senses", "senses"), TEXT("Weight", "weight"),
+                  TEXT("Tasks", "tasks"));
+    rate_columns(&sheet, true);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < input_length(&rows); i++) {
+            JsonRef row = input_element(&rows, i);
+            FacetGateTally tally = study_counts(report, &row, split_keys[k]);
+            if (tally.trials == 0) continue;
+            sheet_row(&sheet, k == 1, SHEET_BOTH);
+            sheet_text(&sheet, "%s", input_text(&row, "name"));
+            weight_cell(&sheet, report, &row);
+            sheet_text(&sheet, "%s", k == 1 ? "held out" : "training");
+            rates_row(&sheet, &tally, no_rates);
+        }
+    sheet_end(&sheet);
+}
+
 void tables_gate(SheetSink *sink, Report *report)
 {
     JsonRef root = input_root(report, INPUT_GATE), venues = input_member(&root, "venues");
@@ -320,5 +373,9 @@ void tables_gate(SheetSink *sink, Report *report)
     if (sight.node) table_splits(sink, report, &root);
     if (sight.node) table_sight(sink, report, &sight);
     if (summary.node) tables_plans(sink, report, &root);
+    if (input_member(&root, "choice").node) {
+        table_choice(sink, report, &root);
+        table_modality(sink, report, &root);
+    }
     tables_study(sink, report);
 }

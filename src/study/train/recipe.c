@@ -249,7 +249,9 @@ static FacetStatus set_training(Training *t, const FacetDataset *dataset, const 
         return status_fail(FACET_BAD_ARGUMENT,
                            "expected demonstrations of two tasks or more to tell factors apart, "
                            "found one task");
-    TRY(dataset_normalizer(&policy->normalizer, dataset, mask));
+    const Normalizer *given = t->ranges;
+    TRY(given ? normalizer_create(&policy->normalizer, given->min, given->max, given->dim)
+              : dataset_normalizer(&policy->normalizer, dataset, mask));
     policy->normalizer->knee = t->knee;
     return status_ok();
 }

@@ -161,7 +161,7 @@ static void add_demo(Samples *s, const FacetPolicy *policy, const FacetDataset *
 {
     int length = facet_dataset_length(dataset, demo);
     add_actions(s, policy, dataset, demo, row);
-    if (!whole) add_observed(s, dataset, demo, row);
+    if (s->numbers || s->pixels) add_observed(s, dataset, demo, row);
     for (int f = 0; f < s->factors; f++)
         s->z[s->demos * s->factors + f] = dataset->tasks[demo].value[f];
     s->source[s->demos] = s->sources + demo;

@@ -37,7 +37,8 @@ FacetStatus samples_fit(const FacetPolicy *policy, const FacetDataset *dataset);
 FacetStatus samples_fit_space(const FacetFactorSpace *space, const FacetDataset *dataset);
 
 // Adds the demos of the mask. The policy says what a sample is: horizon, normalizer, observations
-// and encoder. With whole chunks, each demo is one sample of T rows, whatever is observed.
+// and encoder. With whole chunks, each demo is one sample of T rows, with the numbers observed at
+// the first of them; its images stay in their files.
 FacetStatus samples_add(Samples *samples, const FacetPolicy *policy, int horizon,
                         const FacetDataset *dataset, const bool *mask, bool whole);
 void samples_free(Samples *samples); // the members, not the struct

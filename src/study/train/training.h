@@ -31,8 +31,9 @@ typedef struct Training {
     FacetPolicy *policy; // gets the averaged weights of each network that is done
     TrainConfig config;
 
-    double knee; // of the normalizer
-    int padded;  // demos shorter than the horizon
+    double knee;              // of the normalizer
+    const Normalizer *ranges; // of actions; NULL for those of the first demonstrations
+    int padded;               // demos shorter than the horizon
 
     Samples samples;             // trained on
     Samples checked[CHECK_SETS]; // only looked at: validation, held-out tasks
@@ -65,12 +66,14 @@ typedef struct Training {
     FileLock lock;    // of `out`, on rank 0
 } Training;
 
-// ---- The beginning and the end (train.c) --------------------------------------------------------
+// ---- The beginning, the run and the end (train.c)
+// --------------------------------------------------------
 
-// A training that writes to `out`, not set up yet. The end frees the members, not the struct, and
-// gives up the lock.
+// A training that writes to `out`, not set up yet; the run of one that is. The end frees the
+// members, not the struct, and gives up the lock.
 FacetStatus training_begin(Training *training, const char *out, const FacetTrainOptions *options,
                            FacetPool *pool, const FacetProgress *progress);
+FacetStatus training_run(FacetTrainSummary *summary, Training *training);
 void training_end(Training *training);
 
 // ---- Setting up (recipe.c) ----------------------------------------------------------------------
