@@ -28,8 +28,7 @@ void pilot_close(Pilot *pilot);
 bool shipped_policy(char path[FILE_PATH_MAX]);
 bool shipped_live(char path[FILE_PATH_MAX]);
 
-// ---- Several policies, one a method
-// --------------------------------------------------------------
+// ---- Several policies, one a method -------------------------------------------------------------
 
 enum { POLICIES_MAX = 16 };
 

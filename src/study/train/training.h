@@ -66,8 +66,7 @@ typedef struct Training {
     FileLock lock;    // of `out`, on rank 0
 } Training;
 
-// ---- The beginning, the run and the end (train.c)
-// --------------------------------------------------------
+// ---- The run of a training (train.c) ------------------------------------------------------------
 
 // A training that writes to `out`, not set up yet; the run of one that is. The end frees the
 // members, not the struct, and gives up the lock.
