@@ -262,6 +262,40 @@ static void a_certificate_is_attacked_at_the_radius_that_it_states(void **state)
     assert_true(refused > 0);
 }
 
+// A slope whose two steps differ by more than a quarter is none to rest a certificate on: the gate
+// is not certified, and not even probed, though its crossing has all the room it had before.
+static void a_gate_whose_slopes_differ_is_not_certified(void **state)
+{
+    (void)state;
+    DenoisingPath path = small_path();
+    AttackTarget small = target;
+    CrossingSensitivity rough = sensitivity;
+    CertifyRecord record = certify_scaled(1.0);
+    double *rows = calloc((size_t)STEPS * 2 * PLAN_SIZE, sizeof *rows);
+    assert_true(record.gates[1].certified);
+    small.path = &path;
+    small.sensitivity = &rough;
+    static const struct {
+        double gap;
+        int lost;
+        bool certified;
+    } slopes[] = {
+        {CROSSING_GAP_MAX, 0, true}, {1.001 * CROSSING_GAP_MAX, 0, false}, {0.0, 1, false}};
+    for (int i = 0; i < 3; i++) {
+        GateRecord gate = record.gates[1];
+        gate.probe = gate.attack = NAN;
+        gate.certified = gate.certified_still = !slopes[i].certified;
+        rough.gate[1].gap = slopes[i].gap;
+        rough.gate[1].lost = slopes[i].lost;
+        assert_ok(gate_test(&gate, runner, &small, 1, record.fold, rows));
+        assert_int_equal(gate.certified, slopes[i].certified);
+        assert_int_equal(gate.certified_still, slopes[i].certified);
+        assert_int_equal(isnan(gate.probe), !slopes[i].certified);
+        assert_int_equal(isnan(gate.attack), !slopes[i].certified);
+    }
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_chain_that_breaks_shifts_without_bound),
         cmocka_unit_test(a_stop_is_heard_in_a_chain),
         cmocka_unit_test(a_certificate_is_attacked_at_the_radius_that_it_states),
+        cmocka_unit_test(a_gate_whose_slopes_differ_is_not_certified),
     };
     return cmocka_run_group_tests(tests, open_study, close_study);
 }

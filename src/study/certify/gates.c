@@ -83,20 +83,20 @@ GateFinding gate_find(const GateRecord *gate, double fold, double limit)
     return room ? GATE_CERTIFIED : GATE_STILL;
 }
 
-// Puts a gate whose opening has room for the bound to the test: probe, then attack.
-static FacetStatus test_gate(GateRecord *gate, int index, double fold, GateWork *work)
+FacetStatus gate_test(GateRecord *gate, AttackRunner *runner, const AttackTarget *target, int index,
+                      double fold, double *rows)
 {
-    const AttackTarget *t = &work->target;
-    const CrossingSensitivity *s = &work->sensitivity;
-    double shift, *rows = work->rows[0][0];
+    const CrossingSensitivity *s = target->sensitivity;
+    const DenoisingPath *path = target->path;
+    double shift;
     double limit = crossing_is_smooth(&s->gate[index]) ? s->half_width : 0.0;
     if (gate_find(gate, fold, limit) == GATE_UNPROBED) {
-        attack_rows(rows, s->gate[index].slope[0], t->path->transition, 2, t->path->steps);
-        TRY(attack_probe(&gate->probe, t, index, rows));
-        TRY(progress_add(work->progress, 0, NULL));
+        attack_rows(rows, s->gate[index].slope[0], path->transition, 2, path->steps);
+        TRY(attack_probe(&gate->probe, target, index, rows));
+        if (target->progress) TRY(progress_add(target->progress, 0, NULL));
     }
     if (gate_find(gate, fold, limit) == GATE_UNATTACKED) {
-        TRY(attack_gate(&shift, work->runner, t, index, rows, gate->bound));
+        TRY(attack_gate(&shift, runner, target, index, rows, gate->bound));
         gate->attack = shift / gate->bound;
     }
     GateFinding found = gate_find(gate, fold, limit);
@@ -128,7 +128,7 @@ static FacetStatus certify_gates(GateRecord *gates, CrossingCheck *check, double
     TRY(attack_fold(fold, t));
     bool attacked = !all_or_none || formula_holds(gates, s->gates);
     for (int g = 0; g < s->gates; g++) {
-        if (attacked) TRY(test_gate(&gates[g], g, *fold, work));
+        if (attacked) TRY(gate_test(&gates[g], work->runner, t, g, *fold, work->rows[0][0]));
         // Where one gate breaks, the others of a slower plan no longer matter.
         if (all_or_none) attacked &= gates[g].certified;
     }

@@ -32,6 +32,12 @@ typedef enum GateFinding {
 // path's fold. `limit` is the half-width, m; 0 for a gate without a slope to rest on.
 GateFinding gate_find(const GateRecord *gate, double fold, double limit);
 
+// Puts gate `index` of the target to the test: the probe and then the attack, where its opening has
+// room for the bound and its slope at two steps is one. Fills probe, attack and whether it is
+// certified; `rows` [steps][2][128] is scratch.
+FacetStatus gate_test(GateRecord *gate, AttackRunner *runner, const AttackTarget *target, int index,
+                      double fold, double *rows);
+
 // The plan with every crossing near its centre at a pace, which is what a certificate has the most
 // room with: the path is repaired, and the speeds stay those of the plan, bit for bit. *shift is
 // the largest of a keypoint, m. `progress` may be NULL.
