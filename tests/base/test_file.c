@@ -212,17 +212,27 @@ static void what_a_killed_program_left_is_swept_away(void **state)
     AtomicFile written;
     assert_ok(atomic_begin(&written, "swept"));
     char reused[64];
-    snprintf(reused, sizeof reused, "swept.%ld.part", (long)getppid());
-    const char *const files[] = {
-        "swept.999999999.part", "swept.999999999.1.part", reused, "swept", "swept.12.parts",
-        "swept.x.part",         "swept.1.2.3.part"};
-    for (int i = 0; i < 7; i++) {
+    snprintf(reused, sizeof reused, "swept.%ld.facet.part", (long)getppid());
+    const char *const files[] = {"swept.999999999.facet.part",
+                                 "swept.999999999.1.facet.part",
+                                 reused,
+                                 "swept",
+                                 "swept.12.facet.parts",
+                                 "swept.x.facet.part",
+                                 "swept.1.2.3.facet.part",
+                                 "swept.-12.facet.part",
+                                 "swept.0.facet.part",
+                                 "swept.facet.part",
+                                 "swept12.facet.part",
+                                 "other.12.facet.part"};
+    enum { FILES = sizeof files / sizeof *files };
+    for (int i = 0; i < FILES; i++) {
         FILE *file = fopen(files[i], "w");
         assert_non_null(file);
         fclose(file);
     }
     atomic_sweep("swept");
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < FILES; i++) {
         assert_int_equal(access(files[i], F_OK), i < 3 ? -1 : 0);
         unlink(files[i]);
     }
@@ -235,12 +245,33 @@ static void what_a_killed_program_left_is_swept_away(void **state)
 static void a_write_sweeps_what_one_before_it_left(void **state)
 {
     (void)state;
-    FILE *left = fopen("a.txt.999999999.part", "w");
+    FILE *left = fopen("a.txt.999999999.facet.part", "w");
     assert_non_null(left);
     fclose(left);
     assert_ok(file_write("a.txt", "x", 1));
     assert_int_equal(scratch_count("."), 1);
     unlink("a.txt");
+}
+
+// Other programs write parts of files too, some with a number in the name: what is not surely ours
+// stays, whoever has that number.
+static void what_other_programs_write_beside_a_file_stays(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mine.json.4242.part", "mine.json.999999999.part",
+                                        "mine.json.4242.1.part", "mine.json.part"};
+    for (int i = 0; i < 4; i++) {
+        FILE *other = fopen(names[i], "w");
+        assert_non_null(other);
+        assert_true(fputs("theirs", other) >= 0);
+        fclose(other);
+    }
+    assert_ok(file_write("mine.json", "x", 1));
+    for (int i = 0; i < 4; i++) {
+        assert_content(names[i], "theirs");
+        unlink(names[i]);
+    }
+    unlink("mine.json");
 }
 
 // Somebody who knows our number puts a link where the temporary file goes: a soft one, or a hard
@@ -249,7 +280,7 @@ static void a_planted_link_is_not_written_through(void **state)
 {
     (void)state;
     char name[64];
-    snprintf(name, sizeof name, "a.txt.%ld.part", (long)getpid());
+    snprintf(name, sizeof name, "a.txt.%ld.facet.part", (long)getpid());
     for (int hard = 0; hard < 2; hard++) {
         assert_ok(file_write("precious", "old", 3));
         assert_int_equal(hard ? link("precious", name) : symlink("precious", name), 0);
@@ -416,6 +447,8 @@ int main(void)
                                         leave_empty),
         cmocka_unit_test_setup_teardown(a_write_sweeps_what_one_before_it_left, scratch_enter,
                                         leave_empty),
+        cmocka_unit_test_setup_teardown(what_other_programs_write_beside_a_file_stays,
+                                        scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_planted_link_is_not_written_through, scratch_enter,
                                         leave_empty),
         cmocka_unit_test_setup_teardown(a_file_put_in_the_temporary_ones_place_is_refused,

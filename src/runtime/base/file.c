@@ -40,6 +40,10 @@ static bool is_still(const char *path, int descriptor)
 
 // ---- Temporary files ----------------------------------------------------------------------------
 
+// How the names of temporary files end: as no other program's do, for those left behind are
+// removed.
+#define TEMP_ENDING ".facet.part"
+
 // Locked as long as it is written, so that nobody sweeps it away. False when somebody just did.
 static bool hold(int descriptor, const char *path)
 {
@@ -47,16 +51,16 @@ static bool hold(int descriptor, const char *path)
     return !taken && is_still(path, descriptor);
 }
 
-// PATH.PID.part, or with a number when that name is taken, by another thread or by whoever wants
-// us to write somewhere else.
+// PATH.PID.facet.part, or with a number when that name is taken, by another thread or by whoever
+// wants us to write somewhere else.
 static int create_temp(AtomicFile *file, mode_t mode)
 {
     enum { NAMES = 100 };
     for (int i = 0; i < NAMES; i++) {
         char number[16] = "";
         if (i > 0) snprintf(number, sizeof number, ".%d", i);
-        snprintf(file->temp, sizeof file->temp, "%.984s.%ld%s.part", file->path, (long)getpid(),
-                 number);
+        snprintf(file->temp, sizeof file->temp, "%.984s.%ld%s" TEMP_ENDING, file->path,
+                 (long)getpid(), number);
         int descriptor = open(file->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (descriptor < 0 && errno != EEXIST) return -1;
         if (descriptor < 0) continue;
@@ -185,20 +189,25 @@ FacetStatus file_check(const char *path)
 
 // ---- Those left behind --------------------------------------------------------------------------
 
+// Takes a point and digits off the text: the number, or -1 where they are not there.
+static long take_number(const char **text)
+{
+    size_t digits = **text == '.' ? strspn(*text + 1, "0123456789") : 0;
+    if (digits < 1 || digits > 18) return -1;
+    long number = strtol(*text + 1, NULL, 10);
+    *text += 1 + digits;
+    return number;
+}
+
 // The process in the name of a temporary file, or 0 for another name.
 static long temp_process(const char *entry, const char *name)
 {
-    long process = 0;
-    int number, used = 0;
     size_t length = strlen(name);
     if (strncmp(entry, name, length) != 0) return 0;
     entry += length;
-    if (sscanf(entry, ".%18ld.part%n", &process, &used) == 1 && used && !entry[used])
-        return process;
-    used = 0;
-    if (sscanf(entry, ".%18ld.%9d.part%n", &process, &number, &used) == 2 && used && !entry[used])
-        return process;
-    return 0;
+    long process = take_number(&entry);
+    take_number(&entry); // one more, or none
+    return process > 0 && strcmp(entry, TEMP_ENDING) == 0 ? process : 0;
 }
 
 // Removes a temporary file that nobody writes: one that can be locked, or whose process is gone
