@@ -1,8 +1,13 @@
 // Verdicts on a small course: a plan through the gates goes, one beside them does not, and the
 // bounds are those of all tasks at once.
 #include "allocations.h"
+#include "base/rng.h"
+#include "flight/many.h"
+#include "math/geometry.h"
 #include "math/statistics.h"
 #include "pools.h"
+#include "race/spread_start.h"
+#include "race/streams.h"
 #include "race/verdict.h"
 #include "testing.h"
 
@@ -105,6 +110,114 @@ static void the_pace_is_chosen_with_other_flights(void **state)
     facet_race_close(race);
 }
 
+// A flight of a verdict, as verdict.h has it: one at a time, with the next stream for its gusts.
+typedef struct Rollout {
+    const FacetKeypoint *plan;
+    double pace;
+    FacetQuadState start;
+    FacetGusts gusts;
+} Rollout;
+
+static void make_rollout(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetQuadState *start,
+                         FacetGusts *gusts, const void *context, int index)
+{
+    (void)index;
+    const Rollout *r = context;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        chunk[i] = (FacetKeypoint){r->plan[i].pos, r->pace * r->plan[i].speed};
+    *start = r->start;
+    *gusts = r->gusts;
+}
+
+static int count_clear(const FacetRace *race, FacetCourseTask task, const FacetKeypoint *plan,
+                       double pace, int who, const VerdictOptions *o)
+{
+    FacetFlightSetup setup = facet_race_setup(race, task);
+    int clear = 0;
+    for (int i = 0; i < o->samples; i++) {
+        uint64_t stream = race_verdict_stream(race, task, who, i);
+        FacetRng rng = rng_make(o->seed, stream);
+        Rollout r = {.plan = plan, .pace = pace, .gusts = {o->gusts, 1.0, o->seed, stream + 1}};
+        FacetFlight flight;
+        assert_ok(spread_start(&r.start, race, task, o->start_spread, o->speed_least, &rng));
+        r.start.vel_world = vec3_scale(r.start.vel_world, pace);
+        assert_ok(many_fly(&flight, 1, &setup, r.start, make_rollout, &r, NULL));
+        clear += flight.passed == flight.gate_count;
+    }
+    return clear;
+}
+
+// A flight at a pace starts at that pace, and its gusts are not drawn from the numbers that made
+// its start: else whoever starts far to one side would be blown there too.
+static void flights_start_at_the_pace_and_gusts_are_their_own(void **state)
+{
+    (void)state;
+    FacetRace *race = open_study(2);
+    FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS];
+    FacetCourseTask tasks[2];
+    VerdictOptions options = verdict_defaults();
+    options.samples = 48;
+    static const struct {
+        double speed, aside, gusts; // of the plan over the expert's, m, m/s
+    } cases[] = {{1.6, 0.3, 1.5}, {2.8, 0.0, 0.3}};
+    for (int c = 0; c < 2; c++) {
+        options.gusts = cases[c].gusts;
+        make_plans(plans, tasks, race, cases[c].aside);
+        for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plans[1][i].speed *= cases[c].speed;
+        const FacetKeypoint *flown = plans[1];
+        for (int seed = 0; seed < 3; seed++) {
+            Verdict verdict = {0};
+            options.seed = (uint64_t)seed;
+            assert_ok(verdicts_fly(&verdict, race, &tasks[1], &flown, &flown, 1, &options, NULL));
+            int clear = count_clear(race, tasks[1], flown, verdict.pace, 0, &options);
+            int raw = count_clear(race, tasks[1], flown, 1.0, 1, &options);
+            assert_int_equal(verdict.clear, clear);
+            assert_int_equal(verdict.raw_clear, raw);
+            if (c == 1) assert_less(verdict.pace, 0.65);
+        }
+    }
+    facet_race_close(race);
+}
+
+// The pace of one of two tasks at a least rate, the first of which always passes.
+static double pace_of_second(const FacetRace *race, const FacetCourseTask tasks[2],
+                             FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS], int count,
+                             VerdictOptions options, double least)
+{
+    const FacetKeypoint *flown[2] = {plans[0], plans[1]};
+    Verdict verdicts[2] = {0};
+    options.least = least;
+    assert_ok(verdicts_fly(verdicts, race, tasks + 2 - count, flown + 2 - count, flown + 2 - count,
+                           count, &options, NULL));
+    return verdicts[count - 1].pace;
+}
+
+// The bound is of all tasks at once, and so is what a pace is chosen by: of two tasks, one whose
+// flights at its own pace were just enough for it alone goes slower.
+static void a_pace_is_chosen_by_the_bound_that_is_given(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 32 };
+    FacetRace *race = open_study(2);
+    FacetKeypoint plans[2][FACET_CHUNK_KEYPOINTS];
+    FacetCourseTask tasks[2];
+    VerdictOptions options = verdict_defaults();
+    options.samples = SAMPLES;
+    make_plans(plans, tasks, race, 0.0);
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plans[1][i].speed *= 1.4;
+    int clear = SAMPLES; // of the flights that choose, at the plan's own pace
+    while (clear > 0 && pace_of_second(race, tasks, plans, 1, options,
+                                       clopper_pearson_lower(clear, SAMPLES, 0.95) - 1e-9) < 1.0)
+        clear--;
+    assert_in_range(clear, 1, SAMPLES - 1); // not all, or slower would be no better
+    double alone = clopper_pearson_lower(clear, SAMPLES, 0.95);
+    double both = clopper_pearson_lower(clear, SAMPLES, 0.975);
+    assert_near(pace_of_second(race, tasks, plans, 2, options, both - 1e-9), 1.0, 0.0);
+    assert_less(pace_of_second(race, tasks, plans, 2, options, both + 1e-9), 0.95);
+    assert_less(pace_of_second(race, tasks, plans, 2, options, alone - 1e-9), 0.95);
+    facet_race_close(race);
+}
+
 static bool stop_at(void *context, const FacetProgressEvent *event)
 {
     (void)event;
@@ -196,6 +309,8 @@ int main(void)
         cmocka_unit_test(what_passes_goes_and_what_misses_does_not),
         cmocka_unit_test(what_is_too_fast_goes_slower),
         cmocka_unit_test(the_pace_is_chosen_with_other_flights),
+        cmocka_unit_test(flights_start_at_the_pace_and_gusts_are_their_own),
+        cmocka_unit_test(a_pace_is_chosen_by_the_bound_that_is_given),
         cmocka_unit_test(a_stop_is_heard_within_a_task),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(memory_that_ends_is_no_verdict),
