@@ -198,7 +198,8 @@ typedef struct FacetRepair {
 // where that is not enough its speed around those gates. It knows what the planner was not told:
 // the course and a simulator of the vehicle. `start` is where the flight begins. Not being able to
 // is data; fails when an option is out of range, without memory, when nothing can fly the plan, or
-// when its options' progress says stop. Allocates while it works.
+// when its options' progress says stop. What is refused gives an empty repair. Allocates while it
+// works.
 FACET_API FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
                                           const FacetKeypoint raw[FACET_CHUNK_KEYPOINTS],
                                           FacetQuadState start, const FacetRepairOptions *options,

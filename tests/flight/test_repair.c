@@ -210,6 +210,94 @@ static void what_is_too_fast_is_slowed_and_never_hastened(void **state)
     assert_true(strlen(repair.reason) > 0);
 }
 
+// Its keypoints about one are moved by up to so much (m), which is where a plan bulges.
+static void bulge(Case *c, int middle, FacetVec3 most)
+{
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
+        double share = exp(-(i - middle) * (i - middle) / 8.0);
+        c->plan[i].pos = vec3_axpy(c->plan[i].pos, share, most);
+    }
+}
+
+// Too low, so that it needs lifting; what passes the gates and then hits the ground is no repair.
+static void a_crash_behind_the_last_gate_is_no_way_through(void **state)
+{
+    (void)state;
+    Case c = make_case("race8/narrow", 6.0, vec3(0.25, -0.25, -1.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    options.flights = 16;
+    options.speed_least = 0.5;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_int_not_equal(repair.still.end, FACET_FLIGHT_CRASHED);
+    assert_true(repair.good);
+}
+
+// Only the gates about the bulge are missed. Those that were passed before are not lost to centre
+// them.
+static void gates_that_need_no_repair_are_looked_after(void **state)
+{
+    (void)state;
+    Case c = make_case("race4/wide", 7.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    options.flights = 8;
+    options.speed_least = 1.0;
+    options.shift_max = 4.0;
+    bulge(&c, 20, vec3(1.0, 0.0, 1.5));
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_true(repair.raw.passed > 0);
+    assert_true(repair.raw.passed < repair.raw.gate_count);
+    assert_true(repair.good);
+}
+
+// In gusts that spare none of its plans, slowing wins flights at the cost of a larger miss in still
+// air: more flights through count for more.
+static void of_plans_that_are_not_good_the_safest_in_gusts_is_taken(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/narrow", 2.5, vec3(-0.5, 0.25, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair quick, slow;
+    options.flights = 16, options.misses = 0, options.gusts = 2.5;
+    options.speed_least = 0.85;
+    assert_ok(facet_flight_repair(&quick, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    options.speed_least = 0.5;
+    assert_ok(facet_flight_repair(&slow, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    assert_false(slow.good);
+    assert_true(slow.clear > quick.clear);
+    assert_less(slow.speed_factor, quick.speed_factor);
+}
+
+// How many of 16 flights pass all gates, moved aside by so much (m), with no gusts and from one
+// place, so that they differ by the speed they start with alone.
+static int clear_aside(double aside, double start_least)
+{
+    Case c = make_case("race7/narrow", 6.0, vec3(0.0, 0.0, aside));
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetRepair repair;
+    options.flights = 16, options.gusts = 0.0, options.start_spread = 0.0;
+    options.steps = 0, options.speed_least = 1.0; // judged, not repaired
+    options.start_least = start_least;
+    assert_ok(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, test_pool(2)));
+    return repair.raw_clear;
+}
+
+// At the edge of a frame, one speed passes where another does not.
+static void flights_that_judge_a_plan_start_at_many_speeds(void **state)
+{
+    (void)state;
+    double passes = 0.0, misses = 2.0;
+    for (int i = 0; i < 10; i++) {
+        double middle = 0.5 * (passes + misses);
+        int clear = clear_aside(middle, 1.0);
+        assert_true(clear == 0 || clear == 16); // all are one flight
+        *(clear ? &passes : &misses) = middle;
+    }
+    int within = clear_aside(passes, 0.3), beyond = clear_aside(misses, 0.3);
+    assert_true(within < 16 || beyond > 0);
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -248,6 +336,31 @@ static void wrong_options_and_plans_are_refused(void **state)
     c.plan[5].pos.y = NAN;
     assert_refused(facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL),
                    "keypoint 5 of the plan is not finite");
+}
+
+// A host that looks at what a refused repair gave sees that nothing came of it.
+static void what_is_refused_gives_an_empty_repair(void **state)
+{
+    (void)state;
+    Case c = make_case("race6/standard", 4.0, vec3(0.0, 0.0, 0.0));
+    FacetRepairOptions options = facet_repair_defaults();
+    for (int plan = 0; plan < 2; plan++) {
+        FacetRepair repair;
+        memset(&repair, 0x5a, sizeof repair);
+        if (plan)
+            options = facet_repair_defaults(), c.plan[5].pos.y = NAN;
+        else
+            options.margin = 1.0;
+        FacetStatus status =
+            facet_flight_repair(&repair, &c.setup, c.plan, c.start, &options, NULL);
+        assert_false(status.ok);
+        assert_false(repair.good);
+        assert_false(repair.changed);
+        assert_near(repair.speed_factor, 1.0, 0.0);
+        assert_int_equal(repair.clear, 0);
+        assert_int_equal((int)repair.flown, 0);
+        assert_string_equal(repair.reason, "");
+    }
 }
 
 static void make_third_broken(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], FacetQuadState *start,
@@ -307,8 +420,13 @@ int main(void)
         cmocka_unit_test(a_plan_is_centred_as_far_as_gusts_allow),
         cmocka_unit_test(a_crossing_within_the_margin_of_the_frame_is_not_good),
         cmocka_unit_test(what_is_too_fast_is_slowed_and_never_hastened),
+        cmocka_unit_test(a_crash_behind_the_last_gate_is_no_way_through),
+        cmocka_unit_test(gates_that_need_no_repair_are_looked_after),
+        cmocka_unit_test(of_plans_that_are_not_good_the_safest_in_gusts_is_taken),
+        cmocka_unit_test(flights_that_judge_a_plan_start_at_many_speeds),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(wrong_options_and_plans_are_refused),
+        cmocka_unit_test(what_is_refused_gives_an_empty_repair),
         cmocka_unit_test(a_plan_that_nothing_can_fly_is_no_trouble_to_its_neighbours),
     };
     return cmocka_run_group_tests(tests, open_course, close_course);

@@ -550,9 +550,9 @@ FacetStatus facet_flight_repair(FacetRepair *out, const FacetFlightSetup *setup,
                                 FacetPool *pool)
 {
     FacetReference path;
+    *out = (FacetRepair){.speed_factor = 1.0};
     TRY(check_options(options));
     TRY(facet_reference_from_chunk(&path, raw));
-    *out = (FacetRepair){.speed_factor = 1.0};
     int room = options->flights > 2 * UNKNOWNS ? options->flights : 2 * UNKNOWNS;
     Repair *r = calloc(1, sizeof *r);
     FacetFlight *flights = calloc((size_t)room, sizeof *flights);
