@@ -266,6 +266,26 @@ static void plans_that_nothing_can_fly_and_wrong_options(void **state)
                    "expected a floor of 0 m/s or more, found -1");
 }
 
+// Slowed at a gate that it does not keep its margin at, this plan misses one behind it: it is left
+// at the speeds that it had.
+static void slowing_that_loses_gates_is_not_taken(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport report;
+    FacetVerifyOptions options = slow_only();
+    FacetCourseTask task = task_named("bend/large");
+    make_plan(raw, task, (Distorted){1.2, 0.8});
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        raw[i].pos.y += 0.9 * sin(2.0 * FACET_PI * i / (FACET_CHUNK_KEYPOINTS - 1));
+    options.margin = 0.8;
+    assert_ok(facet_race_verify(&report, race, raw, task, &options));
+    assert_int_equal(report.raw.passed, report.raw.gate_count);
+    assert_true(report.blocked_count > 0);
+    assert_int_equal(report.verified.passed, report.raw.passed);
+    assert_memory_equal(report.plan, raw, sizeof raw);
+}
+
 // Its path misses by far, but for the plan of seed 12.
 static FacetStatus plan_by_luck(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS], const FacetRace *study,
                                 FacetCourseTask task, uint64_t seed, void *context)
@@ -295,6 +315,42 @@ static void where_slowing_does_not_cure_the_next_seeds_are_tried(void **state)
     options.tries = 0;
     assert_refused(facet_race_plan_verified(&report, raw, race, &lucky, task, 10, &options),
                    "expected 1 or more tries, found 0");
+}
+
+// Every plan keeps its margin in still air; those of later seeds are nearer to the centre.
+static FacetStatus plan_ever_nearer(FacetKeypoint chunk[FACET_CHUNK_KEYPOINTS],
+                                    const FacetRace *study, FacetCourseTask task, uint64_t seed,
+                                    void *context)
+{
+    (void)context;
+    Distorted distorted = {1.0, 0.3 - 0.1 * (double)seed};
+    return plan_distorted(chunk, study, task, seed, &distorted);
+}
+
+// In gusts too strong for any of them, the plan that most flights pass with is taken.
+static void of_plans_that_are_not_good_the_safest_in_gusts_is_taken(void **state)
+{
+    (void)state;
+    FacetKeypoint raw[FACET_CHUNK_KEYPOINTS];
+    FacetVerifyReport reports[4], report;
+    FacetVerifyOptions options = facet_verify_defaults();
+    FacetCourseTask task = task_named("straight/small");
+    FacetPlanner nearer = {.name = "nearer", .plan = plan_ever_nearer};
+    int best = 0;
+    options.repair.gusts = 2.5;
+    options.repair.steps = 0, options.repair.speed_least = 1.0; // leaves every plan as it is
+    for (int seed = 0; seed < 4; seed++) {
+        assert_ok(plan_ever_nearer(raw, race, task, (uint64_t)seed, NULL));
+        assert_ok(facet_race_verify(&reports[seed], race, raw, task, &options));
+        assert_true(reports[seed].within_margin);
+        assert_false(reports[seed].good);
+        if (reports[seed].clear > reports[best].clear) best = seed;
+    }
+    assert_true(best > 0);
+    options.tries = 4;
+    assert_ok(facet_race_plan_verified(&report, raw, race, &nearer, task, 0, &options));
+    assert_int_equal(report.clear, reports[best].clear);
+    assert_memory_equal(report.plan, reports[best].plan, sizeof report.plan);
 }
 
 static void flights_and_planner_agree(void **state)
@@ -416,6 +472,8 @@ int main(void)
         cmocka_unit_test(a_path_that_misses_is_named_and_left),
         cmocka_unit_test(a_path_that_misses_is_repaired),
         cmocka_unit_test(what_is_not_good_says_why),
+        cmocka_unit_test(slowing_that_loses_gates_is_not_taken),
+        cmocka_unit_test(of_plans_that_are_not_good_the_safest_in_gusts_is_taken),
         cmocka_unit_test(plans_that_nothing_can_fly_and_wrong_options),
         cmocka_unit_test(where_slowing_does_not_cure_the_next_seeds_are_tried),
         cmocka_unit_test(flights_and_planner_agree),
