@@ -749,6 +749,16 @@ static void results_of_something_else_are_refused(void **state)
          "{\"operators\":[],\"methods\":{\"sum\":{\"tasks\":[{\"track\":\"race1\",\"size\":"
          "\"wide\"}]}}}",
          "methods.sum.tasks[0]: expected tasks of this course, found race1/wide"},
+        {INPUT_STEPS,
+         "{\"curves\":[{\"method\":\"ours\",\"gates\":{\"all\":10}},{\"method\":\"factored\","
+         "\"gates\":{\"all\":104}}]}",
+         "file.json: curves[1].gates.all: expected the 10 gates of this course, found 104 of "
+         "another"},
+        {INPUT_STEPS, "{\"curves\":[{\"gates\":{\"all\":9}}]}",
+         "expected the 10 gates of this course, found 9 of another"},
+        {INPUT_BUDGET, "{\"budgets\":[{\"tasks\":3},{\"tasks\":14}]}",
+         "file.json: budgets[1].tasks: expected at most 4 tasks of this course, found 14 of "
+         "another"},
     };
     Scratch scratch = scratch_begin();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -126,6 +126,36 @@ static FacetStatus check_lists(const Report *report, const JsonRef *root, const 
     return status_ok();
 }
 
+// The gates of all feasible tasks, which a step study flies.
+static int all_gates(const FacetRace *race)
+{
+    int gates = 0;
+    for (int t = 0; t < race->speeds.tracks; t++)
+        for (int o = 0; o < race->speeds.openings; o++)
+            if (facet_speed_map_at(&race->speeds, (FacetCourseTask){t, o})->feasible)
+                gates += race->course->tracks[t].gate_count;
+    return gates;
+}
+
+// A number of every element of a list, such as the tasks that it is about, is within the course's.
+static FacetStatus check_totals(const JsonRef *root, const char *list, const char *path, int least,
+                                int most, const char *what)
+{
+    JsonRef all = input_member(root, list);
+    for (int i = 0; all.node && i < input_length(&all); i++) {
+        const char *last;
+        JsonRef element = input_element(&all, i), object = input_within(&last, &element, path);
+        JsonRef total = input_member(&object, last);
+        double found = most;
+        if (total.node && !json_is_null(&total)) json_number(&found, &total, 0.0, 1e9);
+        if (found < least || found > most)
+            return status_fail(
+                FACET_BAD_FILE, "%s: %s: expected %s%d %s of this course, found %g of another",
+                total.file, total.path, least < most ? "at most " : "the ", most, what, found);
+    }
+    return status_ok();
+}
+
 FacetStatus input_check(const Report *report, InputKind kind)
 {
     JsonRef root = input_root(report, kind);
@@ -133,6 +163,9 @@ FacetStatus input_check(const Report *report, InputKind kind)
     if (!report->race) return status_ok();
     if (kind == INPUT_EVAL || kind == INPUT_OPERATORS)
         TRY(check_lists(report, &root, "methods", "tasks"));
+    int gates = all_gates(report->race), tasks = facet_race_feasible_count(report->race);
+    if (kind == INPUT_STEPS) TRY(check_totals(&root, "curves", "gates.all", gates, gates, "gates"));
+    if (kind == INPUT_BUDGET) TRY(check_totals(&root, "budgets", "tasks", 0, tasks, "tasks"));
     if (kind == INPUT_LEAVE_ONE_OUT) TRY(check_lists(report, &root, "recipes", "pairs"));
     return kind < INPUT_BUDGET ? check_tasks(report, &root, "tasks") : status_ok();
 }
