@@ -2,6 +2,7 @@
 // knows.
 #include "certify/gates.h"
 #include "certify/small_course.h"
+#include "math/geometry.h"
 #include "policy/parts.h"
 #include "policy/waves.h"
 
@@ -216,11 +217,11 @@ static void a_stop_is_heard_in_a_chain(void **unused)
 }
 
 // The gates of the straight plan, with the small errors times `scale`.
-static CertifyRecord certify_scaled(double scale)
+static CertifyRecord certify_paced(double scale, double slowest)
 {
     DenoisingPath path = small_path();
     CertifyRecord record = {.task = target.task, .steps = STEPS, .plan = {.path = {0.01, -1}}};
-    const CertifyOptions options = {.steps = STEPS, .seed = target.seed, .slowest = 1.0};
+    const CertifyOptions options = {.steps = STEPS, .seed = target.seed, .slowest = slowest};
     Progress progress;
     for (int k = 0; k < STEPS; k++) small_steps[k].mismatch *= scale;
     progress_begin(&progress, NULL, "test", 1);
@@ -228,6 +229,8 @@ static CertifyRecord certify_scaled(double scale)
     progress_end(&progress);
     return record;
 }
+
+static CertifyRecord certify_scaled(double scale) { return certify_paced(scale, 1.0); }
 
 // The certificate states 1.25 R_g, and the attack is held against just that.
 static void a_certificate_is_attacked_at_the_radius_that_it_states(void **state)
@@ -296,6 +299,36 @@ static void a_gate_whose_slopes_differ_is_not_certified(void **state)
     free(rows);
 }
 
+// A slower plan is certified whole or not at all, so no gate is attacked for nothing: not where the
+// formula fails at one, and not behind one that is not certified.
+static void a_slower_plan_is_attacked_until_a_gate_fails(void **state)
+{
+    (void)state;
+    // Through the middle of the first gate and by the edge of the second, where the formula fails.
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) chunk[i].pos.y = 0.02;
+    CertifyRecord record = certify_paced(0.5, 0.8);
+    assert_less(record.paced.fold, 0.8);
+    assert_true(record.gates[0].certified);
+    assert_true(record.paced.gates[0].formula);
+    assert_false(record.paced.gates[1].formula);
+    assert_true(isnan(record.paced.gates[0].probe));
+    // From 2 m aside back to the first gate, and over to the second: the formula holds at both, the
+    // first is bent.
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) {
+        double x = chunk[i].pos.x, back = fmin(fmax((x + 5.0) / 1.5, 0.0), 1.0);
+        double over = fmin(fmax((x + 2.0) / 4.0, 0.0), 1.0);
+        chunk[i].pos.y = 1.0 + cos(FACET_PI * back) + 0.5 - 0.5 * cos(FACET_PI * over);
+    }
+    record = certify_paced(0.3, 0.8);
+    straight_plan(chunk);
+    assert_near(record.paced.pace, 0.0, 0.0);
+    assert_less(record.paced.fold, 0.8);
+    for (int g = 0; g < 2; g++) assert_true(record.paced.gates[g].formula);
+    assert_true(record.paced.gates[0].probe > GATES_TRUST);
+    assert_true(isnan(record.paced.gates[1].probe));
+    assert_true(isnan(record.paced.gates[1].attack));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_stop_is_heard_in_a_chain),
         cmocka_unit_test(a_certificate_is_attacked_at_the_radius_that_it_states),
         cmocka_unit_test(a_gate_whose_slopes_differ_is_not_certified),
+        cmocka_unit_test(a_slower_plan_is_attacked_until_a_gate_fails),
     };
     return cmocka_run_group_tests(tests, open_study, close_study);
 }

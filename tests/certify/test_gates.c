@@ -140,6 +140,55 @@ static void a_plan_is_centred_for_its_pace(void **state)
     facet_race_close(race);
 }
 
+// The path that a repair finds for a plan at a pace, from a start at another, if it may slow it to
+// `least` of its speed.
+static FacetRepair repair_at(const FacetRace *race, FacetCourseTask task, const FacetKeypoint *plan,
+                             double pace, double start_pace, double least)
+{
+    FacetFlightSetup setup = facet_race_setup(race, task);
+    FacetRepairOptions options = facet_repair_defaults();
+    FacetKeypoint paced[FACET_CHUNK_KEYPOINTS];
+    FacetQuadState start;
+    FacetRepair repair;
+    options.centre = 0.1, options.steps = 4, options.speed_least = least;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        paced[i] = (FacetKeypoint){plan[i].pos, pace * plan[i].speed};
+    assert_ok(task_start(&start, race, task, start_pace));
+    assert_ok(facet_flight_repair(&repair, &setup, paced, start, &options, race->pool));
+    return repair;
+}
+
+static double apart(const FacetKeypoint *a, const FacetKeypoint *b)
+{
+    double most = 0.0;
+    for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++)
+        most = fmax(most, vec3_distance(a[i].pos, b[i].pos));
+    return most;
+}
+
+// Centred by the flight that the certificate is of: from a start at the pace, and never slowed, for
+// a path that fits a slower flight fits nothing that is flown.
+static void a_plan_is_centred_as_it_is_flown(void **state)
+{
+    (void)state;
+    FacetRace *race = open_course(2);
+    FacetCourseTask task = task_named(race, "bend/small");
+    FacetKeypoint plan[FACET_CHUNK_KEYPOINTS], out[FACET_CHUNK_KEYPOINTS];
+    const double paces[] = {1.0, 0.65}, speeds[] = {3.0, 2.0};
+    for (int p = 0; p < 2; p++) {
+        double shift;
+        expert_plan(plan, race, task);
+        for (int i = 0; i < FACET_CHUNK_KEYPOINTS; i++) plan[i].speed *= speeds[p];
+        FacetRepair right = repair_at(race, task, plan, paces[p], paces[p], 1.0);
+        FacetRepair slowed = repair_at(race, task, plan, paces[p], paces[p], 0.2);
+        FacetRepair hasty = repair_at(race, task, plan, paces[p], 1.0, 1.0);
+        assert_ok(gates_centre(&shift, out, plan, race, task, paces[p], NULL));
+        assert_near(apart(out, right.plan), 0.0, 0.0);
+        assert_less(1e-3, apart(p == 0 ? slowed.plan : hasty.plan, right.plan)); // it shows
+    }
+    facet_race_close(race);
+}
+
 static void a_flight_at_a_pace_starts_at_that_pace(void **state)
 {
     (void)state;
@@ -179,6 +228,7 @@ int main(void)
         cmocka_unit_test(what_was_not_tested_is_not_certified),
         cmocka_unit_test(a_centred_plan_keeps_its_speeds),
         cmocka_unit_test(a_plan_is_centred_for_its_pace),
+        cmocka_unit_test(a_plan_is_centred_as_it_is_flown),
         cmocka_unit_test(a_flight_at_a_pace_starts_at_that_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
