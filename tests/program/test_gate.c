@@ -162,7 +162,8 @@ static void wrong_words_are_answered_with_the_known_ones(void **state)
     refused("gate demos --out @/f.h5 --shrink 7 --flights 1", 1,
             "shrink: expected a divisor of 320 and 240, found 7");
     refused("gate flyy", 2, "facet gate: no part of gate 'flyy'");
-    refused("gate trian", 2, "did you mean 'train'? known: demos, train, eval, study, certify, beacon, modality\n");
+    refused("gate trian", 2,
+            "did you mean 'train'? known: demos, train, eval, study, certify, beacon, modality\n");
     refused("gate demos", 2, "facet gate demos: expected --out FILE\n");
     refused("gate train --out @/p", 2, "facet gate train: expected --data FILE\n");
     refused("gate train --data @/f.h5", 2, "facet gate train: expected --out POLICY\n");
