@@ -7,10 +7,8 @@
 Before every table of the pages below stands a comment: either
 
     <!-- table NAME of results/FILE.json -->
-    <!-- table NAME of results/FILE.json and results/OTHER.json -->
 
-where NAME is a function of this file that gives the cells of a row by its label, from the file or from
-the list of both, or
+where NAME is a function of this file that gives the cells of a row by its label, or
 
     <!-- no results file: WHY -->
 
@@ -198,32 +196,24 @@ def of_tasks(data, label):
     return [task_of(data["tasks"], label)]
 
 
-def ltv_seeds(files, label):
-    """C_LTV over the seeds of every file: mean and deviation of a task, mean, median and largest of
-    several."""
-    cells = []
-    for data in files:
-        tasks = of_tasks(data, label)
-        c = [seed["c_ltv"] for task in tasks for seed in task["seeds"]]
-        middle = mean(c)
-        if len(tasks) > 1:
-            cells.append(", ".join(significant(x) for x in (middle, median(c), max(c))))
-        else:
-            deviation = math.sqrt(sum((x - middle) ** 2 for x in c) / (len(c) - 1))
-            cells.append(f"{significant(middle)} ± {significant(deviation)}")
-    return cells + [KEEP]
+def ltv_seeds(data, label):
+    """C_LTV over the seeds: mean and deviation of a task, mean, median and largest of several."""
+    tasks = of_tasks(data, label)
+    c = [seed["c_ltv"] for task in tasks for seed in task["seeds"]]
+    if len(tasks) > 1:
+        return [", ".join(significant(x) for x in (mean(c), median(c), max(c))), KEEP]
+    deviation = math.sqrt(sum((x - mean(c)) ** 2 for x in c) / (len(c) - 1))
+    return [f"{significant(mean(c))} ± {significant(deviation)}", KEEP]
 
 
-def ltv_sweep(files, label):
-    """By the number of denoising steps, for every file: C_LTV, C_emp on the mean, the largest tube."""
-    cells = []
-    for data in files:
-        tasks = next(row for row in data["sweep"] if f"{row['steps']}" == label)["tasks"]
-        c = [task["c_ltv"] for task in tasks]
-        cells.append(f"{significant(mean(c))}, {significant(max(c))}; "
-                     f"{mean([task['c_emp'] for task in tasks]):.3f}; "
-                     f"{max(task['tube_seen'] for task in tasks):.2f}")
-    return cells + [KEEP]
+def ltv_sweep(data, label):
+    """By the number of denoising steps: C_LTV on the mean and at most, C_emp on the mean, the largest
+    tube; and as many cells of the paper's."""
+    tasks = next(row for row in data["sweep"] if f"{row['steps']}" == label)["tasks"]
+    c = [task["c_ltv"] for task in tasks]
+    return [f"{significant(mean(c))}, {significant(max(c))}", KEEP,
+            f"{mean([task['c_emp'] for task in tasks]):.3f}", KEEP,
+            f"{max(task['tube_seen'] for task in tasks):.2f}", KEEP]
 
 
 def closed_loop(data, label):
@@ -505,8 +495,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
 
 # ---- Pages --------------------------------------------------------------------------------------
 
-FILE = r"(results/[\w./-]+\.json)"
-HELD = re.compile(rf"<!-- table ([a-z-]+) of {FILE}(?: and {FILE})? -->")
+HELD = re.compile(r"<!-- table ([a-z-]+) of (results/[\w./-]+\.json) -->")
 FREE = re.compile(r"<!-- no results file: .+ -->")
 
 
@@ -538,11 +527,6 @@ def check_row(line, function, data, where, write):
     return line, wrong
 
 
-def read_results(root, path):
-    with open(os.path.join(root, path), encoding="utf-8") as file:
-        return json.load(file)
-
-
 def check_page(root, page, write):
     with open(os.path.join(root, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -561,8 +545,8 @@ def check_page(root, page, write):
             if mark and mark[1] not in TABLES:
                 wrong.append(f"{page}:{i}: no table '{mark[1]}' is known")
             elif mark:
-                files = [read_results(root, path) for path in mark.groups()[1:] if path]
-                held = TABLES[mark[1]], files[0] if len(files) == 1 else files
+                with open(os.path.join(root, mark[2]), encoding="utf-8") as file:
+                    held = TABLES[mark[1]], json.load(file)
             elif not FREE.fullmatch(above):
                 wrong.append(f"{page}:{i + 1}: a table without a comment that names its file: {line}")
             start = i
