@@ -244,26 +244,7 @@ static double slowest_factor(const FacetKeypoint *plan, const FacetKeypoint *raw
     return least;
 }
 
-// Repairs the plan, and takes what came of it where it is no worse in still air.
-static FacetStatus repair_plan(Verification *v, const FacetKeypoint *raw,
-                               const FacetVerifyOptions *options, FacetPool *pool)
-{
-    FacetVerifyReport *report = v->report;
-    FacetRepairOptions how = options->repair;
-    FacetRepair repair;
-    how.margin = options->margin;
-    TRY(facet_flight_repair(&repair, &v->setup, raw, v->start, &how, pool));
-    report->checked = how.flights;
-    report->raw_clear = repair.raw_clear;
-    report->clear = repair.clear;
-    report->flown = repair.flown;
-    memcpy(report->reason, repair.reason, sizeof report->reason);
-    if (repair.still.passed >= report->raw.passed)
-        memcpy(report->plan, repair.plan, sizeof report->plan);
-    return status_ok();
-}
-
-// Flies a plan that was changed after its repair in gusts again.
+// Flies the plan that is kept in gusts, when it is not the one that a repair has just flown.
 static FacetStatus check_again(Verification *v, const FacetVerifyOptions *options, FacetPool *pool)
 {
     FacetVerifyReport *report = v->report;
@@ -276,6 +257,25 @@ static FacetStatus check_again(Verification *v, const FacetVerifyOptions *option
     report->clear = repair.clear;
     report->flown += repair.flown;
     memcpy(report->reason, repair.reason, sizeof report->reason);
+    return status_ok();
+}
+
+// Repairs the plan, and takes what came of it where it is no worse in still air.
+static FacetStatus repair_plan(Verification *v, const FacetKeypoint *raw,
+                               const FacetVerifyOptions *options, FacetPool *pool)
+{
+    FacetVerifyReport *report = v->report;
+    FacetRepairOptions how = options->repair;
+    FacetRepair repair;
+    how.margin = options->margin;
+    TRY(facet_flight_repair(&repair, &v->setup, raw, v->start, &how, pool));
+    report->checked = how.flights;
+    report->raw_clear = repair.raw_clear;
+    report->flown = repair.flown;
+    if (repair.still.passed < report->raw.passed) return check_again(v, options, pool);
+    report->clear = repair.clear;
+    memcpy(report->reason, repair.reason, sizeof report->reason);
+    memcpy(report->plan, repair.plan, sizeof report->plan);
     return status_ok();
 }
 
