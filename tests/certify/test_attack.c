@@ -176,6 +176,21 @@ static void the_ascent_goes_beyond_the_first_order(void **state)
     free(rows);
 }
 
+// Eight different candidates are denoised, not eight times the one that shifts most.
+static void the_candidates_that_shift_most_are_taken_once(void **state)
+{
+    (void)state;
+    double shifts[] = {0.0, 0.5, 3.0, 0.25, INFINITY, 0.5, 2.0, 0.125, 0.0, INFINITY, 1.0, 0.375};
+    static const int expected[ATTACK_PLANS] = {4, 9, 2, 6, 10, 1, 5, 11};
+    double none[ATTACK_PLANS] = {0.0};
+    int chosen[ATTACK_PLANS], times[ATTACK_PLANS] = {0};
+    attack_choose(chosen, shifts, sizeof shifts / sizeof *shifts);
+    for (int i = 0; i < ATTACK_PLANS; i++) assert_int_equal(chosen[i], expected[i]);
+    attack_choose(chosen, none, ATTACK_PLANS); // where nothing shifts, all of them
+    for (int i = 0; i < ATTACK_PLANS; i++) times[chosen[i]]++;
+    for (int i = 0; i < ATTACK_PLANS; i++) assert_int_equal(times[i], 1);
+}
+
 // Errors beyond all floats break the chain: no plan comes out, and the claim is broken too.
 static void a_chain_that_breaks_shifts_without_bound(void **state)
 {
@@ -337,6 +352,7 @@ int main(void)
         cmocka_unit_test(longer_segments_fold_less),
         cmocka_unit_test(small_errors_shift_as_the_first_order_says),
         cmocka_unit_test(the_ascent_goes_beyond_the_first_order),
+        cmocka_unit_test(the_candidates_that_shift_most_are_taken_once),
         cmocka_unit_test(a_chain_that_breaks_shifts_without_bound),
         cmocka_unit_test(a_stop_is_heard_in_a_chain),
         cmocka_unit_test(a_certificate_is_attacked_at_the_radius_that_it_states),

@@ -363,6 +363,16 @@ static void move_drawn(const Ascent *a)
     for (int i = 0; i < ATTACK_DRAWN * PLAN_SIZE; i++) now[i] += a->change[i % PLAN_SIZE];
 }
 
+void attack_choose(int chosen[ATTACK_PLANS], double *shifts, int count)
+{
+    for (int n = 0; n < ATTACK_PLANS; n++) {
+        chosen[n] = 0;
+        for (int i = 1; i < count; i++)
+            if (shifts[i] > shifts[chosen[n]]) chosen[n] = i;
+        shifts[chosen[n]] = -1.0; // taken
+    }
+}
+
 // Draws candidates, flies them to first order of the chain, and keeps those that shift most.
 static FacetStatus draw_candidates(const Ascent *a, const double *rows, int round)
 {
@@ -371,6 +381,7 @@ static FacetStatus draw_candidates(const Ascent *a, const double *rows, int roun
     size_t size = (size_t)target->path->steps * PLAN_SIZE;
     const Crossing *nominal = &target->sensitivity->gate[a->gate].nominal;
     double shifts[ATTACK_DRAWN];
+    int chosen[ATTACK_PLANS];
     for (int i = 0; i < ATTACK_DRAWN; i++)
         draw_candidate(r->drawn + (size_t)i * size, a, rows, round, i);
     move_drawn(a);
@@ -378,13 +389,9 @@ static FacetStatus draw_candidates(const Ascent *a, const double *rows, int roun
                               target->policy->normalizer, r->changes, ATTACK_DRAWN));
     for (int i = 0; i < ATTACK_DRAWN; i++)
         shifts[i] = shift_of(&r->flown[i].gate[a->gate], nominal);
-    for (int n = 0; n < ATTACK_PLANS; n++) {
-        int most = 0;
-        for (int i = 1; i < ATTACK_DRAWN; i++)
-            if (shifts[i] > shifts[most]) most = i;
-        shifts[most] = -1.0; // taken
-        memcpy(candidate(a, n), r->drawn + (size_t)most * size, size * sizeof *r->drawn);
-    }
+    attack_choose(chosen, shifts, ATTACK_DRAWN);
+    for (int n = 0; n < ATTACK_PLANS; n++)
+        memcpy(candidate(a, n), r->drawn + (size_t)chosen[n] * size, size * sizeof *r->drawn);
     return status_ok();
 }
 

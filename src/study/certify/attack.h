@@ -64,6 +64,10 @@ void attack_runner_destroy(AttackRunner *runner); // accepts NULL
 FacetStatus attack_chains(double *ends, AttackRunner *runner, const AttackTarget *target,
                           const double *errors);
 
+// Those that shift most, each once and the largest first: places in shifts [count], of which there
+// are at least so many, 0 or more. Those taken are overwritten.
+void attack_choose(int chosen[ATTACK_PLANS], double *shifts, int count);
+
 // The largest shift found, m; infinite when a flight does not cross. Stops early above `enough`.
 FacetStatus attack_gate(double *shift, AttackRunner *runner, const AttackTarget *target, int gate,
                         const double *rows, double enough);
