@@ -1,11 +1,13 @@
 // Files appear whole or not at all: full disk, wrong names, links, devices, interrupts.
-#define _XOPEN_SOURCE 700 // realpath, mkfifo
+#define _GNU_SOURCE // realpath, mkfifo, syscall
 #include "base/file.h"
 #include "base/lock.h"
 #include "scratch.h"
 
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 // Every test works in a folder of its own, which must be empty again at the end.
@@ -369,6 +371,46 @@ static void a_place_has_one_lock(void **state)
     assert_refused(lock_take(&first, "no/such/a.txt"), "no/such/a.txt.lock: cannot create");
 }
 
+// The system's own, but that who had the file until now removes it first, so many times.
+static const char *removed;
+static int removals;
+
+int flock(int descriptor, int operation)
+{
+    if (removals > 0) removals--, unlink(removed);
+    return (int)syscall(SYS_flock, descriptor, operation);
+}
+
+// A lock on a file that is no longer there keeps nobody out.
+static void a_lock_is_of_the_file_that_is_there(void **state)
+{
+    (void)state;
+    FileLock first, second;
+    removed = "a.txt.lock";
+    removals = 1;
+    assert_ok(lock_take(&first, "a.txt"));
+    assert_int_equal(removals, 0);
+    assert_refused(lock_take(&second, "a.txt"), "a.txt: expected no other process");
+    lock_drop(&first);
+    removals = 1000;
+    assert_refused(lock_take(&first, "a.txt"), "a.txt.lock: cannot lock: it comes and goes");
+    removals = 0;
+    assert_int_equal(scratch_count("."), 0);
+}
+
+// Somebody removed our file, and another took the lock: its file is not ours to remove.
+static void a_lock_that_is_dropped_leaves_the_next_ones_file(void **state)
+{
+    (void)state;
+    FileLock first, second, third;
+    assert_ok(lock_take(&first, "a.txt"));
+    assert_int_equal(unlink("a.txt.lock"), 0);
+    assert_ok(lock_take(&second, "a.txt"));
+    lock_drop(&first);
+    assert_refused(lock_take(&third, "a.txt"), "a.txt: expected no other process");
+    lock_drop(&second);
+}
+
 // A file is written through a link to it, so both names are one place.
 static void a_link_does_not_hide_a_lock(void **state)
 {
@@ -456,6 +498,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(modes_are_kept, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(devices_and_pipes_are_not_read, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_place_has_one_lock, scratch_enter, leave_empty),
+        cmocka_unit_test_setup_teardown(a_lock_is_of_the_file_that_is_there, scratch_enter,
+                                        leave_empty),
+        cmocka_unit_test_setup_teardown(a_lock_that_is_dropped_leaves_the_next_ones_file,
+                                        scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_link_does_not_hide_a_lock, scratch_enter, leave_empty),
         cmocka_unit_test_setup_teardown(a_killed_process_locks_nobody_out, scratch_enter,
                                         leave_empty),
