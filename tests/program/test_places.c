@@ -92,7 +92,13 @@ static void an_output_is_not_among_a_studys_files(void **state)
     assert_fails("report --out figures/flight.svg --figures figures", 2,
                  "facet report: --out: expected another file than that of --figures, found "
                  "figures/flight.svg, which is in figures\n");
-    // These are spared: the next mistake is named.
+    // These are spared: the next mistake is named. A device is no file of the folder's, though a
+    // link there leads to it.
+    assert_ok(file_make_folder("odd"));
+    assert_int_equal(symlink("/dev/null", "odd/demos.h5"), 0);
+    assert_fails("reproduce --out odd --json /dev/null --method none", 2,
+                 "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
+                 "paper-longer, paper-drop, composed-loss, oracle-ours, recipe-v, recipe-eps\n");
     assert_fails("reproduce --out study --json study/study.json --method none", 2,
                  "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
                  "paper-longer, paper-drop, composed-loss, oracle-ours, recipe-v, recipe-eps\n");
@@ -136,6 +142,8 @@ static void two_outputs_are_two_files(void **state)
     assert_int_equal(access("d", F_OK), -1);
     // Devices take all there is.
     assert_int_equal(run("sample --policy policy --task a/s --steps 2 --json /dev/null").code, 0);
+    assert_fails("race --report /dev/null --json /dev/null --courses none", 1,
+                 "facet race: none/course.json: cannot open: No such file or directory\n");
 }
 
 // Nobody named the policy that ships, and it is read all the same.
