@@ -436,7 +436,7 @@ static void backward_task(void *context, int index, int worker)
     size_t at = (size_t)s.first * plan_size(w), size = (size_t)s.rows * plan_size(w);
     for (int i = 0; i < last; i++) {
         const UnetStep *step = &w->net->steps[i];
-        size_t width = (size_t)(step->time_in * step->in);
+        size_t width = (size_t)step->time_in * (size_t)step->in;
         memset(s.memory + l->dact[i], 0, (size_t)s.rows * width * sizeof *s.memory);
     }
     memcpy(s.memory + l->dact[last], w->dout + at, size * sizeof *w->dout);

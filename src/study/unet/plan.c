@@ -23,7 +23,8 @@ typedef struct Plans {
 
 static FacetStatus allocate(Plans *k)
 {
-    size_t numbers = (size_t)k->count * (size_t)k->size, rows = (size_t)(k->count * k->branches);
+    size_t numbers = (size_t)k->count * (size_t)k->size,
+           rows = (size_t)k->count * (size_t)k->branches;
     k->x = calloc(numbers, sizeof *k->x);
     k->before = calloc(numbers, sizeof *k->before);
     k->p = calloc(numbers, sizeof *k->p);
