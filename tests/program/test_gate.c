@@ -1,74 +1,10 @@
 // facet gate and its parts as a user runs them.
 #include "base/file.h"
-#include "base/json.h"
-#include "program/program.h"
+#include "program/in_scratch.h"
 #include "report/page_data.h"
-#include "scratch.h"
 
 #include <signal.h>
 #include <time.h>
-
-static Scratch scratch;
-
-static int begin(void **state)
-{
-    (void)state;
-    scratch = scratch_begin();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    scratch_end(&scratch);
-    return 0;
-}
-
-// A command line in which every @ is the scratch folder.
-static void in_scratch(char *line, size_t size, const char *arguments)
-{
-    size_t used = 0;
-    for (const char *c = arguments; *c && used + sizeof scratch.folder < size; c++) {
-        const char letter[] = {*c, '\0'};
-        used +=
-            (size_t)snprintf(line + used, size - used, "%s", *c == '@' ? scratch.folder : letter);
-    }
-}
-
-static Run facet(const char *arguments)
-{
-    char line[512];
-    in_scratch(line, sizeof line, arguments);
-    return run(line);
-}
-
-static void done(const char *arguments)
-{
-    Run result = facet(arguments);
-    assert_string_equal(result.err, "");
-    assert_int_equal(result.code, 0);
-}
-
-// Ends with this code and one line on stderr with these words.
-static void refused(const char *arguments, int code, const char *words)
-{
-    Run result = facet(arguments);
-    const char *line = strchr(result.err, '\n');
-    if (result.code != code || !strstr(result.err, words) || !line || line[1]) {
-        print_error("facet %s ended with %d and said \"%s\", expected %d and a line with \"%s\"\n",
-                    arguments, result.code, result.err, code, words);
-        fail();
-    }
-}
-
-static Json *read_json(JsonRef *root, const char *name)
-{
-    Json *document;
-    const char *path = scratch_path(&scratch, name);
-    assert_ok(json_read(&document, path));
-    *root = json_root(document, scratch.path);
-    return document;
-}
 
 static int count_of(const JsonRef *object, const char *key)
 {
