@@ -8,7 +8,8 @@ Before every table of the pages below stands a comment: either
 
     <!-- table NAME of results/FILE.json -->
 
-where NAME is a function of this file that gives the cells of a row by its label, or
+where NAME is a function of this file that gives the cells of a row by its label (of several files,
+'results/A.json and results/B.json', each column once a file, side by side), or
 
     <!-- no results file: WHY -->
 
@@ -495,7 +496,8 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
 
 # ---- Pages --------------------------------------------------------------------------------------
 
-HELD = re.compile(r"<!-- table ([a-z-]+) of (results/[\w./-]+\.json) -->")
+FILE = r"results/[\w./-]+\.json"
+HELD = re.compile(rf"<!-- table ([a-z-]+) of ({FILE}(?: and {FILE})*) -->")
 FREE = re.compile(r"<!-- no results file: .+ -->")
 
 
@@ -508,13 +510,20 @@ def agrees(found, expected):
     return expected is KEEP or found == expected or found.startswith(expected + " (")
 
 
-def check_row(line, function, data, where, write):
+def cells_of(function, files, label):
+    """The cells of a row, each column once a file; one that no file has stands once."""
+    columns = zip(*(function(data, label) for data in files))
+    return [cell for column in columns
+            for cell in (column if column[0] is not KEEP else [KEEP])]
+
+
+def check_row(line, function, files, where, write):
     """The row as it should be, and what is wrong with it."""
     cells = split_row(line)
     if cells[0].startswith(UNFILED):
         return line, []
     try:
-        expected = function(data, cells[0])
+        expected = cells_of(function, files, cells[0])
     except (KeyError, StopIteration, AssertionError) as error:
         return line, [f"{where}: {cells[0]}: the file has no such row ({error})"]
     if len(expected) != len(cells) - 1:
@@ -525,6 +534,11 @@ def check_row(line, function, data, where, write):
         cells[1:] = [f if agrees(f, e) else e for f, e in zip(cells[1:], expected)]
         return "| " + " | ".join(cells) + " |", []
     return line, wrong
+
+
+def load(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return json.load(file)
 
 
 def check_page(root, page, write):
@@ -545,8 +559,11 @@ def check_page(root, page, write):
             if mark and mark[1] not in TABLES:
                 wrong.append(f"{page}:{i}: no table '{mark[1]}' is known")
             elif mark:
-                with open(os.path.join(root, mark[2]), encoding="utf-8") as file:
-                    held = TABLES[mark[1]], json.load(file)
+                try:
+                    held = TABLES[mark[1]], [load(root, path) for path in mark[2].split(" and ")]
+                except OSError as error:
+                    wrong.append(f"{page}:{i}: {os.path.relpath(error.filename, root)}: "
+                                 f"{error.strerror}")
             elif not FREE.fullmatch(above):
                 wrong.append(f"{page}:{i + 1}: a table without a comment that names its file: {line}")
             start = i

@@ -80,6 +80,21 @@ class Docs(unittest.TestCase):
         wrong = self.change("docs/vision.md", "table within of", "table without of")
         self.assertIn("no table 'without' is known", wrong[0])
 
+    def test_a_file_that_is_not_there_is_named(self):
+        wrong = self.change("docs/results.md", "passage of results/eval.json", "passage of results/evil.json")
+        self.assertEqual(len(wrong), 1)
+        self.assertIn("results/evil.json: No such file", wrong[0])
+
+    def test_columns_of_several_files_stand_side_by_side(self):
+        """A column that no file has stands once, and every file's number is held."""
+        def function(data, label):
+            return [f"{data[label]}", doc_tables.KEEP]
+
+        row = "| c | 1 | 2 | the paper's |"
+        for other, found in ((2, []), (3, ["here: c: expected '3', found '2'"])):
+            files = [{"c": 1}, {"c": other}]
+            self.assertEqual(doc_tables.check_row(row, function, files, "here", False), (row, found))
+
     def test_the_numbers_of_metaworld_are_held(self):
         page = "docs/metaworld.md"
         for old, new in (("| 64.0 (58.4–69.2) |", "| 65.0 (58.4–69.2) |"),
