@@ -151,6 +151,19 @@ def held_out_speeds(data, label):
     return [count(data["methods"][method]["all_seeds"]["held_out"]), *speeds(data, method)]
 
 
+def recipe_losses(data, label):
+    tasks = next(row for row in data["losses"] if row["name"] == label)["tasks"]
+    return [f"{count(task)}, {task['error_m']:.2f}" for task in tasks]
+
+
+def recipe_spreads(data, label):
+    """A row is named by its batch, weight and temperature."""
+    batch, weight, temperature = map(float, label.split(","))
+    row = next(row for row in data["spreads"] if
+               (row["batch"], row["weight"], row["temperature"]) == (batch, weight, temperature))
+    return [f"{task['bias_m']:.2f}, {task['spread_m']:.2f}" for task in row["tasks"]]
+
+
 # ---- docs/certificates.md -----------------------------------------------------------------------
 
 
@@ -487,8 +500,9 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, certificate, ltv_seeds, ltv_sweep,
-    closed_loop, paces, interaction, exact_plans, budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, recipe_losses,
+    recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
+    budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
     modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,

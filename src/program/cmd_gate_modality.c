@@ -132,7 +132,7 @@ static FacetStatus compare(FacetGateFlyer *flyer, const ModalityCommand *o)
         return status;
     }
     json_set_origin(document, o->command, o->common.seed);
-    print_document(stdout, NULL, INPUT_GATE, document);
+    print_document(stdout, NULL, INPUT_MODALITY, document);
     return json_finish(document, &o->common);
 }
 

@@ -320,7 +320,7 @@ static FacetStatus show_study(const Study *s)
     Json *document;
     TRY(gate_cells_summary(&document, s->table, cells_folder(s), s->common.seed));
     json_set_origin(document, s->command, s->common.seed);
-    print_document(stdout, NULL, INPUT_GATE_STUDY, document);
+    print_document(stdout, NULL, s->ladder ? INPUT_GATE_LADDER : INPUT_GATE_STUDY, document);
     step_file(path, s->folder, "study.json");
     return json_write(document, s->common.json ? s->common.json : path);
 }

@@ -140,6 +140,9 @@ int cmd_report(int argc, char **argv)
                           "Facet)")),
         reads(option_text("race-study", &report.setup.files[INPUT_RACE_STUDY], "FILE",
                           "of facet reproduce --json (default: the results that ship with Facet)")),
+        reads(option_text("pairs", &report.setup.files[INPUT_PAIRS], "FILE",
+                          "of facet study pairs --json (default: the results that ship with "
+                          "Facet)")),
         reads(option_text("operators", &report.setup.files[INPUT_OPERATORS], "FILE",
                           "of facet study operators --json (default: the results that ship with "
                           "Facet)")),
@@ -148,6 +151,12 @@ int cmd_report(int argc, char **argv)
         reads(
             option_text("gate-study", &report.setup.files[INPUT_GATE_STUDY], "FILE",
                         "of facet gate study --json (default: the results that ship with Facet)")),
+        reads(option_text("gate-ladder", &report.setup.files[INPUT_GATE_LADDER], "FILE",
+                          "of facet gate study --ladder --json (default: the results that ship "
+                          "with Facet)")),
+        reads(option_text("modality", &report.setup.files[INPUT_MODALITY], "FILE",
+                          "of facet gate modality --json (default: the results that ship with "
+                          "Facet)")),
         reads(option_list("training", &report.training, "FILE",
                           "POLICY.csv of facet train; more than one may be named")),
         fills(option_text("figures", &report.figures, "DIR", "also write the figures as SVG files"),

@@ -12,7 +12,7 @@
 #include "pairs_cells.h"
 #include "race/pair_order.h"
 #include "race_cells.h"
-#include "report/table.h"
+#include "report/tables.h"
 #include "show_race.h"
 #include "team.h"
 
@@ -132,8 +132,8 @@ static const char *const group_keys[PAIRS_GROUPS] = {"training", "held_out", "he
                                                      "last"};
 
 // A row of the summary: a loss and a number of pairs, over the splits whose cells are there.
-static FacetStatus add_row(Json *list, Table *table, const PairsSplit *splits,
-                           const PairsCommand *o, int method, int n)
+static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsCommand *o, int method,
+                           int n)
 {
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     EvidenceRate rates[PAIRS_GROUPS];
@@ -155,12 +155,6 @@ static FacetStatus add_row(Json *list, Table *table, const PairsSplit *splits,
     for (int g = 0; g < PAIRS_GROUPS; g++)
         json_set(row, group_keys[g], json_from_evidence(rates[g]));
     json_push(list, row);
-    table_cell(table, "%s", methods[method]);
-    table_cell(table, "%d", o->numbers[n]);
-    table_cell(table, "%d", rates[PAIRS_TRAINING].seeds);
-    for (int g = 0; g < PAIRS_GROUPS; g++) table_cell(table, "%.1f", 100.0 * rates[g].mean);
-    table_cell(table, "%.0f–%.0f %%", 100.0 * rates[PAIRS_HELD_OUT].bootstrap.low,
-               100.0 * rates[PAIRS_HELD_OUT].bootstrap.high);
     return status;
 }
 
@@ -168,19 +162,10 @@ static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)
 {
     char path[STEP_WORD_SIZE];
     Json *document = json_object(), *list = json_array(), *orders = json_array();
-    Table *table = table_create((TableColumn[]){{"loss", TABLE_LEFT},
-                                                {"pairs", TABLE_RIGHT},
-                                                {"splits", TABLE_RIGHT},
-                                                {"training %", TABLE_RIGHT},
-                                                {"left out %", TABLE_RIGHT},
-                                                {"new %", TABLE_RIGHT},
-                                                {"last %", TABLE_RIGHT},
-                                                {"95 %, left out", TABLE_RIGHT}},
-                                8);
     FacetStatus status = status_ok();
     for (int m = 0; m < METHODS; m++)
         for (int n = 0; n < o->number_count && status.ok; n++)
-            status = add_row(list, table, splits, o, m, n);
+            status = add_row(list, splits, o, m, n);
     for (int s = 0; s < o->splits; s++) {
         Json *order = json_array();
         for (int i = 0; i < splits[s].count; i++) json_push_string(order, splits[s].names[i]);
@@ -189,19 +174,14 @@ static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)
     json_set(document, "rows", list);
     json_set(document, "orders", orders);
     if (status.ok) {
-        printf("\n");
-        table_print(table, stdout);
-        printf("\n");
-        table_note(stdout, "Gates passed, composed, mean over splits. New: pairs whose path and "
-                           "speed no training pair has. Last: pairs that no number of the split "
-                           "was trained on. 95 %: bootstrap over pairs and splits.");
         json_set_origin(document, o->command, o->common.seed);
+        printf("\n");
+        print_document(stdout, NULL, INPUT_PAIRS, document);
         step_file(path, o->folder, "pairs.json");
         status = json_write(document, o->common.json ? o->common.json : path);
     } else {
         json_free(document);
     }
-    table_destroy(table);
     return status;
 }
 

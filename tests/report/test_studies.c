@@ -1,5 +1,5 @@
-// Reports of studies beside the paper's: leave-one-pair-out, the mechanism, the budget of Theorem
-// 2, and plans before and after repair.
+// Reports of studies beside the paper's: leave-one-pair-out, the mechanism, operators, numbers of
+// pairs, the budget of Theorem 2, plans before and after repair, the ladder and two senses.
 #include "report/reports.h"
 
 static FacetRace *race;
@@ -228,6 +228,104 @@ static void operators_are_a_table(void **state)
     scratch_end(&scratch);
 }
 
+#define RATE(mean) "{\"mean\":" mean ",\"least\":0.25,\"most\":0.75,\"low\":0.125,\"high\":0.875}"
+
+// A row a loss and number of pairs; rates that are not there are cells without a number.
+static void numbers_of_pairs_are_a_table(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *files[INPUT_KINDS] = {
+        [INPUT_PAIRS] = scratch_write(
+            &scratch, "pairs.json",
+            "{\"command\":\"facet study pairs\",\"orders\":[],\"rows\":[{\"method\":\"ours\","
+            "\"pairs\":8,\"splits\":2,\"training\":" RATE("0.9") ",\"held_out\":" RATE(
+                "0.5") ",\"held_out_new\":" RATE("0.4") ",\"last\":" RATE("0.3") "},{\"method\":"
+                                                                                 "\"paper\","
+                                                                                 "\"pairs\":11,"
+                                                                                 "\"splits\":1,"
+                                                                                 "\"training\""
+                                                                                 ":" RATE(
+                                                                                     "0.8") "}]}")};
+    Json *document = document_with(files);
+    JsonRef table = entry_of(document, "tables", "pairs");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_text_in(&table, 0, "Loss", "ours");
+    assert_near(number_in(&table, 0, "Pairs"), 8.0, 0.0);
+    assert_near(number_in(&table, 0, "Splits"), 2.0, 0.0);
+    assert_near(number_in(&table, 0, "Training (%)"), 90.0, 1e-9);
+    assert_near(number_in(&table, 0, "Left out (%)"), 50.0, 1e-9);
+    assert_near(number_in(&table, 0, "New (%)"), 40.0, 1e-9);
+    assert_near(number_in(&table, 0, "Last (%)"), 30.0, 1e-9);
+    assert_text_in(&table, 0, "Left out, range of the splits", "25–75 %");
+    assert_text_in(&table, 0, "95 %, left out", "12–88 %");
+    assert_text_in(&table, 1, "Loss", "the paper's");
+    assert_near(number_in(&table, 1, "Training (%)"), 80.0, 1e-9);
+    assert_empty(&table, 1, "Left out (%)");
+    assert_empty(&table, 1, "95 %, left out");
+    assert_true(has_entry(document, "sources", "pairs"));
+    json_free(document);
+    files[INPUT_PAIRS] = NULL;
+    document = document_with(files);
+    assert_false(has_entry(document, "tables", "pairs"));
+    json_free(document);
+    scratch_end(&scratch);
+}
+
+#define COUNTS(success, timeout)                                                                   \
+    "{\"trials\":20,\"success\":" success ",\"crash\":1,\"timeout\":" timeout "}"
+
+// They stand beside the tables of the study itself, and have their own numbers.
+static void the_ladder_and_two_senses_are_tables_of_their_own(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char ladder[200], modality[200], study[200];
+    strcpy(study,
+           scratch_write(&scratch, "study.json",
+                         "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":"
+                         "\"within-venue\",\"rows\":[{\"method\":\"Baseline\",\"train\":" COUNTS(
+                             "9", "10") ",\"held_out\":" COUNTS("8", "11") "}]}]}"));
+    strcpy(ladder,
+           scratch_write(&scratch, "ladder.json",
+                         "{\"command\":\"facet gate study --ladder\",\"protocols\":[{\"name\":"
+                         "\"ladder\",\"title\":\"One change at a time\",\"rows\":[{\"method\":"
+                         "\"+ looks, ours\",\"train\":" COUNTS("15", "4") ",\"held_out\":" COUNTS(
+                             "10", "9") "}]}]}"));
+    strcpy(modality,
+           scratch_write(&scratch, "modality.json",
+                         "{\"command\":\"facet gate modality\",\"choice\":{\"tried\":[{\"weight\":"
+                         "0.5,\"train\":" COUNTS(
+                             "12", "7") "}]},\"rows\":[{\"name\":\"both\",\"weight\":"
+                                        "0.5,\"train\":" COUNTS("14", "5") ",\"held_out\":" COUNTS(
+                                            "11", "8") "}]}"));
+    const char *files[INPUT_KINDS] = {
+        [INPUT_GATE_STUDY] = study, [INPUT_GATE_LADDER] = ladder, [INPUT_MODALITY] = modality};
+    Json *document = document_with(files);
+    JsonRef table = entry_of(document, "tables", "gate-protocol-1");
+    assert_text_in(&table, 1, "Split", "held out");
+    assert_near(number_in(&table, 1, "Success (%)"), 40.0, 1e-9);
+    table = entry_of(document, "tables", "gate-ladder-1");
+    assert_string_equal(chars_of(&table, "title"), "One change at a time");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_text_in(&table, 0, "Method", "+ looks, ours");
+    assert_near(number_in(&table, 0, "Success (%)"), 75.0, 1e-9);
+    assert_text_in(&table, 1, "Split", "zero-shot");
+    assert_near(number_in(&table, 1, "Success (%)"), 50.0, 1e-9);
+    table = entry_of(document, "tables", "gate-choice");
+    assert_near(number_in(&table, 0, "Success (%)"), 60.0, 1e-9);
+    table = entry_of(document, "tables", "gate-modality");
+    assert_int_equal(length_of(&table, "rows"), 2);
+    assert_text_in(&table, 0, "Senses", "both");
+    assert_text_in(&table, 0, "Weight", "0.50");
+    assert_near(number_in(&table, 0, "Success (%)"), 70.0, 1e-9);
+    assert_near(number_in(&table, 1, "Success (%)"), 55.0, 1e-9);
+    assert_true(has_entry(document, "sources", "gate-ladder"));
+    assert_true(has_entry(document, "sources", "modality"));
+    json_free(document);
+    scratch_end(&scratch);
+}
+
 #define HEAD                                                                                       \
     "network,update,epoch,loss,denoise,composed,grad_norm,rate,valid,valid_composed,held_out,"     \
     "held_out_composed\n"
@@ -362,6 +460,8 @@ int main(void)
         cmocka_unit_test(the_mechanism_is_a_table_and_a_figure),
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
         cmocka_unit_test(operators_are_a_table),
+        cmocka_unit_test(numbers_of_pairs_are_a_table),
+        cmocka_unit_test(the_ladder_and_two_senses_are_tables_of_their_own),
         cmocka_unit_test(losses_of_trainings_are_a_figure),
         cmocka_unit_test(a_long_log_is_drawn_by_its_means),
         cmocka_unit_test(another_file_is_no_log),

@@ -39,9 +39,12 @@ static Json *source_of_file(Report *report, InputKind kind)
         [INPUT_MECHANISM] = {"What makes composition work", "study mechanism"},
         [INPUT_METAWORLD] = {"Meta-World study", ""},
         [INPUT_RACE_STUDY] = {"Race study", "reproduce"},
+        [INPUT_PAIRS] = {"Number of training pairs", "study pairs"},
         [INPUT_OPERATORS] = {"Composition operators", "study operators"},
         [INPUT_GATE] = {"Single gate", "gate"},
         [INPUT_GATE_STUDY] = {"Single-gate study", "gate study"},
+        [INPUT_GATE_LADDER] = {"Single-gate ladder", "gate study --ladder"},
+        [INPUT_MODALITY] = {"Camera and beacon", "gate modality"},
     };
     char note[1200];
     Json *out = json_object();

@@ -373,8 +373,7 @@ static FacetStatus read_training(Report *report, const ReportSetup *setup)
 static FacetStatus read_inputs(Report *report, const ReportSetup *setup)
 {
     for (InputKind kind = 0; kind < INPUT_KINDS; kind++)
-        if (report->race || kind == INPUT_GATE || kind == INPUT_GATE_STUDY)
-            TRY(input_read(report, kind, setup));
+        if (report->race || kind >= INPUT_GATE) TRY(input_read(report, kind, setup));
     TRY(read_training(report, setup));
     report->gate = gate_study_read(report);
     if (!report->race) return status_ok();

@@ -22,9 +22,12 @@ static const struct {
     [INPUT_MECHANISM] = {"mechanism", "mechanism.json"},
     [INPUT_METAWORLD] = {"metaworld", "metaworld.json"},
     [INPUT_RACE_STUDY] = {"race-study", "race-study.json"},
+    [INPUT_PAIRS] = {"pairs", "pairs.json"},
     [INPUT_OPERATORS] = {"operators", "operators.json"},
     [INPUT_GATE] = {"gate", "gate.json"},
     [INPUT_GATE_STUDY] = {"gate-study", "gate-study.json"},
+    [INPUT_GATE_LADDER] = {"gate-ladder", "gate-ladder.json"},
+    [INPUT_MODALITY] = {"modality", "modality.json"},
 };
 
 const char *input_name(InputKind kind) { return kinds[kind].id; }

@@ -17,9 +17,12 @@ static const char *const commands[INPUT_KINDS] = {
     [INPUT_MECHANISM] = "facet study mechanism",
     [INPUT_METAWORLD] = "examples/metaworld/run.sh",
     [INPUT_RACE_STUDY] = "facet reproduce",
+    [INPUT_PAIRS] = "facet study pairs",
     [INPUT_OPERATORS] = "facet study operators",
     [INPUT_GATE] = "facet gate",
     [INPUT_GATE_STUDY] = "facet gate study",
+    [INPUT_GATE_LADDER] = "facet gate study --ladder",
+    [INPUT_MODALITY] = "facet gate modality",
 };
 
 static bool has_word(const char *text, const char *word)
@@ -34,7 +37,6 @@ static bool has_word(const char *text, const char *word)
 static bool is_from(const char *line, InputKind kind)
 {
     bool steps = has_word(line, "--step-study"), verify = has_word(line, "--verify");
-    bool study = strncmp(line, "facet gate study", 16) == 0;
     const char *options = strstr(commands[kind], " --");
     size_t length = options ? (size_t)(options - commands[kind]) : strlen(commands[kind]);
     if (strncmp(line, commands[kind], length) != 0 || (line[length] && line[length] != ' '))
@@ -43,7 +45,12 @@ static bool is_from(const char *line, InputKind kind)
     if (kind == INPUT_CERTIFY || kind == INPUT_BUDGET)
         return has_word(line, "--budget") == (kind == INPUT_BUDGET);
     if (kind == INPUT_VERIFY) return verify;
-    return kind != INPUT_GATE || !study;
+    if (kind == INPUT_GATE_STUDY || kind == INPUT_GATE_LADDER)
+        return has_word(line, "--ladder") == (kind == INPUT_GATE_LADDER);
+    // Other commands of the single gate begin alike.
+    return kind != INPUT_GATE ||
+           !(is_from(line, INPUT_GATE_STUDY) || is_from(line, INPUT_GATE_LADDER) ||
+             is_from(line, INPUT_MODALITY));
 }
 
 // A file that does not tell which command made it has a member that only its kind has.
@@ -55,8 +62,9 @@ static bool is_like(const JsonRef *root, InputKind kind)
         [INPUT_VERIFY] = "verification",   [INPUT_BUDGET] = "budgets",
         [INPUT_LEAVE_ONE_OUT] = "recipes", [INPUT_MECHANISM] = "variants",
         [INPUT_METAWORLD] = "metaworld",   [INPUT_RACE_STUDY] = "rows",
-        [INPUT_OPERATORS] = "operators",   [INPUT_GATE] = "venues",
-        [INPUT_GATE_STUDY] = "protocols",
+        [INPUT_PAIRS] = "orders",          [INPUT_OPERATORS] = "operators",
+        [INPUT_GATE] = "venues",           [INPUT_GATE_STUDY] = "protocols",
+        [INPUT_GATE_LADDER] = "protocols", [INPUT_MODALITY] = "choice",
     };
     return json_has(root, members[kind]);
 }

@@ -49,9 +49,13 @@ typedef enum InputKind {
     INPUT_MECHANISM,     // of facet study mechanism
     INPUT_METAWORLD,     // of examples/metaworld/run.sh
     INPUT_RACE_STUDY,    // of facet reproduce
+    INPUT_PAIRS,         // of facet study pairs
     INPUT_OPERATORS,     // of facet study operators
+    // The single gate, which needs no race.
     INPUT_GATE,
-    INPUT_GATE_STUDY, // of facet gate study
+    INPUT_GATE_STUDY,  // of facet gate study
+    INPUT_GATE_LADDER, // of facet gate study --ladder
+    INPUT_MODALITY,    // of facet gate modality
     INPUT_KINDS
 } InputKind;
 

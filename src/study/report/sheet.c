@@ -115,6 +115,14 @@ void sheet_number(Sheet *sheet, double value)
         if (rows[i]) json_push_number(rows[i], value);
 }
 
+void sheet_shares(Sheet *sheet, double least, double most)
+{
+    if (isnan(least) || isnan(most))
+        sheet_number(sheet, nan(""));
+    else
+        sheet_text(sheet, "%.0f–%.0f %%", 100.0 * least, 100.0 * most);
+}
+
 void sheet_add_numbers(Sheet *sheet, const double *values, int count)
 {
     for (int i = 0; i < count; i++) sheet_number(sheet, values[i]);

@@ -81,6 +81,9 @@ void sheet_group(Sheet *sheet, const char *name);
 void sheet_text(Sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sheet_number(Sheet *sheet, double value); // NaN is a cell without a number
 
+// The next cell: shares from least to most as "47–88 %", without a number if one of them is NaN.
+void sheet_shares(Sheet *sheet, double least, double most);
+
 // The next cells.
 void sheet_add_numbers(Sheet *sheet, const double *values, int count);
 #define sheet_numbers(sheet, ...)                                                                  \

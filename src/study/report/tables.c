@@ -218,6 +218,7 @@ Json *document_tables(Report *report)
     if (report->race) {
         tables_eval(&sink, report);
         tables_race_study(&sink, report);
+        tables_pairs(&sink, report);
         tables_operators(&sink, report);
         tables_race(&sink, report);
         tables_sampling(&sink, report);
@@ -248,8 +249,9 @@ void print_document(FILE *stream, const FacetRace *race, InputKind kind, Json *d
     if (kind == INPUT_LEAVE_ONE_OUT) tables_leave_one_out(&sink, &report);
     if (kind == INPUT_MECHANISM) tables_mechanism(&sink, &report);
     if (kind == INPUT_RACE_STUDY) tables_race_study(&sink, &report);
+    if (kind == INPUT_PAIRS) tables_pairs(&sink, &report);
     if (kind == INPUT_OPERATORS) tables_operators(&sink, &report);
-    if (kind == INPUT_GATE || kind == INPUT_GATE_STUDY) tables_gate(&sink, &report);
+    if (kind >= INPUT_GATE) tables_gate(&sink, &report);
 }
 
 void print_flights(FILE *stream, const FacetRace *race, const FacetRaceResult *results, int count)

@@ -12,6 +12,7 @@ InputOrigin flights_origin(const Report *report);
 void tables_race(SheetSink *sink, Report *report);
 void tables_eval(SheetSink *sink, Report *report);
 void tables_race_study(SheetSink *sink, Report *report);
+void tables_pairs(SheetSink *sink, Report *report);
 void tables_operators(SheetSink *sink, Report *report);
 void tables_sampling(SheetSink *sink, Report *report);
 void tables_steps(SheetSink *sink, Report *report);

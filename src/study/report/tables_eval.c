@@ -54,10 +54,7 @@ static void tally_cell(Sheet *sheet, Tally tally)
 
 static void interval_cell(Sheet *sheet, Tally tally)
 {
-    if (isnan(tally.low) || isnan(tally.high) || !(tally.gates > 0.0))
-        sheet_number(sheet, nan(""));
-    else
-        sheet_text(sheet, "%.0f–%.0f %%", 100.0 * tally.low, 100.0 * tally.high);
+    sheet_shares(sheet, tally.gates > 0.0 ? tally.low : nan(""), tally.high);
 }
 
 static void paper_cells(Sheet *sheet, Tally ours, PaperTally paper)

@@ -18,7 +18,7 @@ static void rate_cells(Sheet *sheet, const FacetGateTally *tally, FacetGateEnd e
         return;
     }
     sheet_number(sheet, 100.0 * tally->ends[end] / tally->trials);
-    sheet_text(sheet, "%.0f–%.0f %%", 100.0 * tally->low[end], 100.0 * tally->high[end]);
+    sheet_shares(sheet, tally->low[end], tally->high[end]);
 }
 
 // `late`: the terminal has room for the time-outs.
@@ -240,15 +240,8 @@ static void seed_cells(Sheet *sheet, Report *report, const JsonRef *entry, const
                        const char *split)
 {
     JsonRef ends = input_member(entry, end), rate = input_member(&ends, split);
-    static const char *const keys[2][2] = {{"least", "most"}, {"low", "high"}};
-    for (int i = 0; i < 2; i++) {
-        double from = input_number(report, &rate, keys[i][0]);
-        double to = input_number(report, &rate, keys[i][1]);
-        if (isnan(from) || isnan(to))
-            sheet_number(sheet, nan(""));
-        else
-            sheet_text(sheet, "%.0f–%.0f %%", 100.0 * from, 100.0 * to);
-    }
+    sheet_shares(sheet, input_number(report, &rate, "least"), input_number(report, &rate, "most"));
+    sheet_shares(sheet, input_number(report, &rate, "low"), input_number(report, &rate, "high"));
 }
 
 // Two rows for each entry: what training saw, and what it did not.
@@ -288,27 +281,37 @@ static void table_methods(SheetSink *sink, Report *report, InputKind kind, Sheet
     sheet_end(&sheet);
 }
 
-// The study of its own file, or the one that stands beside the flights.
+// A table a protocol, with its number behind the id where a study may have several.
+static void tables_protocols(SheetSink *sink, Report *report, InputKind kind, const JsonRef *study,
+                             const char *id)
+{
+    JsonRef protocols = input_member(study, "protocols");
+    if (kind != INPUT_GATE && input_length(&protocols) == 0)
+        report_note(report, "%s: no protocols of a study, left out", study->file);
+    for (int i = 0; i < input_length(&protocols); i++) {
+        JsonRef protocol = input_element(&protocols, i), rows = input_member(&protocol, "rows");
+        const char *name = input_text(&protocol, "name"), *title = input_text(&protocol, "title");
+        bool within = strcmp(name, "within-venue") == 0; // in venues that training saw
+        char numbered[48];
+        snprintf(numbered, sizeof numbered, "%s-%d", id, i + 1);
+        table_methods(sink, report, kind, (SheetHead){numbered, .title = title[0] ? title : name},
+                      &rows, "method", within ? "held out" : "zero-shot");
+    }
+}
+
+// The study of its own file, or the one that stands beside the flights; then the ladder.
 static void tables_study(SheetSink *sink, Report *report)
 {
     InputKind kind = report->inputs[INPUT_GATE_STUDY].document ? INPUT_GATE_STUDY : INPUT_GATE;
     JsonRef root = input_root(report, kind), study = root;
+    JsonRef ladder = input_root(report, INPUT_GATE_LADDER);
     if (kind == INPUT_GATE) study = input_member(&root, "study");
-    JsonRef protocols = input_member(&study, "protocols");
     JsonRef ablations = input_member(&study, "ablations");
-    if (kind == INPUT_GATE_STUDY && input_length(&protocols) == 0)
-        report_note(report, "%s: no protocols of a study, left out", root.file);
-    for (int i = 0; i < input_length(&protocols); i++) {
-        JsonRef protocol = input_element(&protocols, i), rows = input_member(&protocol, "rows");
-        const char *name = input_text(&protocol, "name"), *title = input_text(&protocol, "title");
-        char id[48];
-        snprintf(id, sizeof id, "gate-protocol-%d", i + 1);
-        table_methods(sink, report, kind, (SheetHead){id, .title = title[0] ? title : name}, &rows,
-                      "method", strcmp(name, "zero-shot") == 0 ? "zero-shot" : "held out");
-    }
+    tables_protocols(sink, report, kind, &study, "gate-protocol");
     if (input_length(&ablations) > 0)
         table_methods(sink, report, kind, (SheetHead){"gate-ablations", .title = "Ablations"},
                       &ablations, "name", "zero-shot");
+    if (ladder.node) tables_protocols(sink, report, INPUT_GATE_LADDER, &ladder, "gate-ladder");
 }
 
 // ---- Two senses ---------------------------------------------------------------------------------
@@ -322,11 +325,11 @@ static void weight_cell(Sheet *sheet, Report *report, const JsonRef *row)
 static void table_choice(SheetSink *sink, Report *report, const JsonRef *root)
 {
     const SheetHead head = {"gate-choice", "gate", "Weights of the camera, on training tasks",
-                            "Trials that no table has. 95 %: Wilson's interval of the rate.",
-                            .place = SHEET_TERMINAL};
+                            .note = "Trials that no table has. 95 %: Wilson's interval of the "
+                                    "rate."};
     JsonRef choice = input_member(root, "choice"), tried = input_member(&choice, "tried");
     Sheet sheet;
-    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_GATE), NULL)) return;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_MODALITY), NULL)) return;
     sheet_columns(&sheet, TEXT("Weight", "weight"));
     rate_columns(&sheet, true);
     for (int i = 0; i < input_length(&tried); i++) {
@@ -343,10 +346,10 @@ static void table_choice(SheetSink *sink, Report *report, const JsonRef *root)
 static void table_modality(SheetSink *sink, Report *report, const JsonRef *root)
 {
     const SheetHead head = {"gate-modality", "gate", "Camera, beacon and both",
-                            "95 %: Wilson's interval of the rate.", .place = SHEET_TERMINAL};
+                            "95 %: Wilson's interval of the rate.", .starred = true};
     JsonRef rows = input_member(root, "rows");
     Sheet sheet;
-    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_GATE), NULL)) return;
+    if (!sheet_begin(&sheet, sink, head, input_origin(report, INPUT_MODALITY), NULL)) return;
     sheet_columns(&sheet, TEXT("Senses", "senses"), TEXT("Weight", "weight"),
                   TEXT("Tasks", "tasks"));
     rate_columns(&sheet, true);
@@ -368,14 +371,15 @@ void tables_gate(SheetSink *sink, Report *report)
 {
     JsonRef root = input_root(report, INPUT_GATE), venues = input_member(&root, "venues");
     JsonRef sight = input_member(&root, "offset_error"), summary = input_member(&root, "summary");
+    JsonRef modality = input_root(report, INPUT_MODALITY);
     if (venues.node && json_is_object(&venues) && input_length(&venues) > 0)
         table_venues(sink, report, &root);
     if (sight.node) table_splits(sink, report, &root);
     if (sight.node) table_sight(sink, report, &sight);
     if (summary.node) tables_plans(sink, report, &root);
-    if (input_member(&root, "choice").node) {
-        table_choice(sink, report, &root);
-        table_modality(sink, report, &root);
-    }
     tables_study(sink, report);
+    if (input_member(&modality, "choice").node) {
+        table_choice(sink, report, &modality);
+        table_modality(sink, report, &modality);
+    }
 }

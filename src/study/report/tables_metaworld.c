@@ -10,19 +10,11 @@
 static void rate_cells(Sheet *sheet, Report *report, const JsonRef *rate)
 {
     double trials = input_number(report, rate, "trials");
-    double low = input_number(report, rate, "low"), high = input_number(report, rate, "high");
-    double least = input_number(report, rate, "seed_least");
-    double most = input_number(report, rate, "seed_most");
     sheet_number(sheet,
                  trials > 0.0 ? 100.0 * input_number(report, rate, "success") / trials : nan(""));
-    if (isnan(low) || isnan(high))
-        sheet_number(sheet, nan(""));
-    else
-        sheet_text(sheet, "%.0f–%.0f %%", 100.0 * low, 100.0 * high);
-    if (isnan(least) || isnan(most))
-        sheet_number(sheet, nan(""));
-    else
-        sheet_text(sheet, "%.0f–%.0f %%", 100.0 * least, 100.0 * most);
+    sheet_shares(sheet, input_number(report, rate, "low"), input_number(report, rate, "high"));
+    sheet_shares(sheet, input_number(report, rate, "seed_least"),
+                 input_number(report, rate, "seed_most"));
 }
 
 static void rate_columns(Sheet *sheet)

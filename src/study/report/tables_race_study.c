@@ -10,16 +10,12 @@ static void rate_cells(Sheet *sheet, Report *report, const JsonRef *row, const c
     JsonRef rate = input_member(row, key);
     double mean = input_number(report, &rate, "mean");
     double least = input_number(report, &rate, "least"), most = input_number(report, &rate, "most");
-    double low = input_number(report, &rate, "low"), high = input_number(report, &rate, "high");
     sheet_number(sheet, gates * mean);
     if (isnan(least) || isnan(most))
         sheet_number(sheet, nan(""));
     else
         sheet_text(sheet, "%.1f–%.1f", gates * least, gates * most);
-    if (isnan(low) || isnan(high))
-        sheet_number(sheet, nan(""));
-    else
-        sheet_text(sheet, "%.0f–%.0f %%", 100.0 * low, 100.0 * high);
+    sheet_shares(sheet, input_number(report, &rate, "low"), input_number(report, &rate, "high"));
 }
 
 static double mean_of(Report *report, const JsonRef *row, const char *key, double gates)
