@@ -101,9 +101,9 @@ static void check_other_course(void)
         strstr(other.err, "settings.json: expected a folder of this study, with course "));
 }
 
-static const char *const methods[] = {"ours",          "paper",      "baseline",     "oracle",
-                                      "knet",          "told",       "paper-longer", "paper-drop",
-                                      "composed-loss", "oracle-ours"};
+static const char *const methods[] = {"ours",       "paper",         "baseline",    "oracle",
+                                      "knet",       "told",          "told-longer", "paper-longer",
+                                      "paper-drop", "composed-loss", "oracle-ours"};
 enum { METHODS = sizeof methods / sizeof *methods, PAPERS = 5 };
 
 static bool is_there(const char *method, int seed, const char *suffix)
@@ -156,6 +156,9 @@ static void check_controls(void)
                 TRAINED("ours", "ours_joint", "updates"), 0.0);
     assert_near(TRAINED("paper-longer", "factored_joint", "rows"),
                 TRAINED("ours", "ours_joint", "rows"), 16.0); // an update that is not whole
+    assert_near(TRAINED("told-longer", "factored_joint", "rows"),
+                TRAINED("paper-longer", "factored_joint", "rows"), 0.0);
+    assert_near(TRAINED("told-longer", "factored_joint", "drop"), 0.0, 0.0);
     // The oracle is judged on the tasks that others were not trained on.
     assert_true(number_in("oracle", "oracle", "held_out", "gates") > 0.0);
     assert_near(number_in("oracle-ours", "oracle", "held_out", "gates"),
@@ -240,7 +243,7 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(16, 1);
+    check_summary(17, 1);
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
     check_speeds("ours", "ours_track");
@@ -260,7 +263,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(16, 2);
+    check_summary(17, 2);
     check_other_course();
     refuse_other_settings();
 }
