@@ -8,9 +8,8 @@ Run: python3 tools/choose_recipe.py build/facet --out out/recipe --json results/
 import argparse
 import json
 import pathlib
-import subprocess
-import sys
 
+import choosing
 import plan_spread
 
 LEFT_OUT = ["race2/wide", "race8/standard"]
@@ -20,16 +19,15 @@ SPREADS = [(32, 1, 1), (16, 1, 1), (16, 3, 1), (16, 3, 0.5), (16, 3, 0)]  # 100 
 
 
 def facet(args, *words):
-    subprocess.run([args.facet, *words, "--threads", args.threads], check=True,
-                   stdout=subprocess.DEVNULL)
+    choosing.facet(args.facet, *words, "--threads", args.threads)
 
 
 def train(args, demos, batch, weight, epochs):
     out = args.out / f"batch{batch}-weight{weight}-epochs{epochs}.safetensors"
     if not out.exists():
         held_out = [word for task in ["course", *LEFT_OUT] for word in ("--hold-out", task)]
-        facet(args, "train", "--data", demos, "--out", str(out), *SMALL, "--batch", str(batch),
-              "--composed-loss", str(weight), "--epochs", str(epochs), *held_out, "--resume")
+        facet(args, "train", "--data", demos, "--out", out, *SMALL, "--batch", batch,
+              "--composed-loss", weight, "--epochs", epochs, *held_out, "--resume")
     return str(out)
 
 
@@ -38,7 +36,7 @@ def flown(args, policy):
     path = args.out / "flown.json"
     tasks = [word for task in LEFT_OUT for word in ("--task", task)]
     facet(args, "fly", "--policy", policy, "--temperature", "1", "--steps", "50", *tasks, "--json",
-          str(path), "--quiet")
+          path, "--quiet")
     keys = ("track", "size", "passed", "gates", "error_m")
     return [{key: task[key] for key in keys} for task in json.loads(path.read_text())["tasks"]]
 
@@ -70,16 +68,8 @@ def main():
         "losses": [{"name": name, "tasks": flown(args, train(args, demos, 32, weight, 200))}
                    for name, weight in LOSSES],
         "spreads": [spread(args, demos, shown, *of) for of in SPREADS],
-        "command": " ".join(["tools/choose_recipe.py", *sys.argv[1:]]),
     }
-    about = args.out / "version.json"
-    subprocess.run([args.facet, "version", "--json", str(about)], check=True,
-                   stdout=subprocess.DEVNULL)
-    said = json.loads(about.read_text())
-    document |= {"version": said["version"], "commit": said["commit"]}
-    part = args.json.with_name(args.json.name + ".part")
-    part.write_text(json.dumps(document, indent=1) + "\n")
-    part.replace(args.json)
+    choosing.write(args.json, args.facet, args.out, document)
 
 
 if __name__ == "__main__":

@@ -217,11 +217,13 @@ int cmd_gate_eval(int argc, char **argv)
     if (!o.policy)
         return command_misused(usage.command,
                                status_fail(FACET_BAD_ARGUMENT, "expected --policy FILE"));
+    FacetStatus status = fix_check(&o.fix);
+    if (!status.ok) return command_misused(usage.command, status);
     command_text(o.command, sizeof o.command, argc, argv);
     interrupt_watch();
     FacetGateWorld *world = NULL;
     FacetPolicy *policy = NULL;
-    FacetStatus status = facet_gate_world_create(&world, o.common.courses);
+    status = facet_gate_world_create(&world, o.common.courses);
     if (status.ok) status = gate_policy_load(&policy, world, o.policy);
     if (status.ok) status = evaluate(world, policy, &o);
     facet_policy_destroy(policy);

@@ -420,6 +420,7 @@ int cmd_gate_study(int argc, char **argv)
     if (!args_parse(&code, &usage, argc, argv)) return code;
     command_text(s.command, sizeof s.command, argc, argv);
     FacetStatus status = choose_rows(&s);
+    if (status.ok) status = fix_check(&s.fix);
     if (!status.ok) return command_misused(usage.command, status);
     FileLock lock;
     status = open_folders(&lock, &s);

@@ -5,13 +5,31 @@
 
 FixOptions fix_defaults(void)
 {
-    return (FixOptions){
-        .samples = 1, .floor = FACET_GATE_FIX_FLOOR, .most = FACET_GATE_REFUSE_MOST};
+    return (FixOptions){.time = FACET_GATE_OBSERVER_TIME,
+                        .samples = 1,
+                        .floor = FACET_GATE_FIX_FLOOR,
+                        .most = FACET_GATE_REFUSE_MOST};
+}
+
+static bool weighs(const FixOptions *fix) { return fix->samples > 1 || fix->share > 0.0; }
+
+FacetStatus fix_check(const FixOptions *fix)
+{
+    const char *found = fix->refuse > 0.0                    ? "refuse"
+                        : fix->floor != FACET_GATE_FIX_FLOOR ? "fix-floor"
+                                                             : NULL;
+    if (weighs(fix) || !found) return status_ok();
+    return status_fail(FACET_BAD_ARGUMENT,
+                       "--%s: expected --fix-share or --samples-a-frame beside it, without which "
+                       "it means nothing",
+                       found);
 }
 
 void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *fix)
 {
     flyer->samples = fix->samples;
+    world->observer_time = fix->time;
+    world->fix_share = fix->share;
     world->fix_floor = fix->floor;
     world->refuse_sigma = fix->refuse;
     world->refuse_most = fix->most;
@@ -20,18 +38,21 @@ void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *f
 Json *json_from_fixes(const FixOptions *fix, FacetGateTally tally)
 {
     Json *object = json_object();
-    json_set_number(object, "samples_a_frame", fix->samples);
-    if (fix->samples == 1) return object;
-    json_set_numbers(object, {"floor_m", fix->floor}, {"refuse_sigma", fix->refuse},
-                     {"refuse_most", (double)fix->most}, {"frames", (double)tally.frames},
-                     {"refused", (double)tally.refused});
+    json_set_numbers(object, {"observer_time_s", fix->time},
+                     {"samples_a_frame", (double)fix->samples});
+    if (!weighs(fix)) return object;
+    json_set_numbers(object, {"share", fix->share}, {"floor_m", fix->floor},
+                     {"refuse_sigma", fix->refuse}, {"refuse_most", (double)fix->most},
+                     {"frames", (double)tally.frames}, {"refused", (double)tally.refused});
     return object;
 }
 
 void fix_step(Step *step, const FixOptions *fix)
 {
-    if (fix->samples == 1) return;
+    if (fix->time != FACET_GATE_OBSERVER_TIME) step_real(step, "--observer-time", fix->time);
+    if (!weighs(fix)) return;
     step_number(step, "--samples-a-frame", fix->samples);
+    step_real(step, "--fix-share", fix->share);
     step_real(step, "--fix-floor", fix->floor);
     if (!(fix->refuse > 0.0)) return;
     char most[32];
@@ -42,8 +63,13 @@ void fix_step(Step *step, const FixOptions *fix)
 
 void fix_text(char out[FIX_TEXT], const FixOptions *fix)
 {
+    int length = 0;
     out[0] = '\0';
-    if (fix->samples > 1)
-        snprintf(out, FIX_TEXT, ", samples a frame %d, fix floor %.9g, refuse %.9g, refuse most %d",
-                 fix->samples, fix->floor, fix->refuse, fix->most);
+    if (fix->time != FACET_GATE_OBSERVER_TIME)
+        length = snprintf(out, FIX_TEXT, ", observer time %.9g", fix->time);
+    if (weighs(fix))
+        snprintf(out + length, (size_t)(FIX_TEXT - length),
+                 ", samples a frame %d, fix share %.9g, fix floor %.9g, refuse %.9g, refuse most "
+                 "%d",
+                 fix->samples, fix->share, fix->floor, fix->refuse, fix->most);
 }

@@ -8,26 +8,36 @@
 #include <facet_study/gate.h>
 
 typedef struct FixOptions {
-    int samples;   // of a frame; with 1 the rest means nothing
-    double floor;  // m, that a fix is off at least
+    double time;   // s, time constant of the observer
+    double share;  // of its distance that a fix is off; 0 for one weight at all distances
+    int samples;   // of a frame; more than 1 say how sure a fix is
+    double floor;  // m, that a fix is off at least, where fixes are weighed
     double refuse; // beyond so many times what is expected; 0 for none
     int most;      // refused in a row
 } FixOptions;
 
-FixOptions fix_defaults(void); // one sample
+FixOptions fix_defaults(void); // one sample, no weights
 
 // Rows of a command's table.
 #define FIX_OPTIONS(fix)                                                                           \
-    option_int("samples-a-frame", &(fix).samples, "N", 1, FACET_GATE_SAMPLES_MAX,                  \
-               "plans of a frame: their mean is flown, and weighed by how far they are apart"),    \
-        with(option_double("fix-floor", &(fix).floor, "M", 1e-3, 1e3,                              \
-                           "m that a fix is off at least, whatever its samples say"),              \
-             "samples-a-frame"),                                                                   \
-        with(option_double("refuse", &(fix).refuse, "K", 0.0, 1e3,                                 \
-                           "refuse a fix farther off than K times what is expected, 0 for none"),  \
-             "samples-a-frame"),                                                                   \
+    option_double("observer-time", &(fix).time, "S", 0.01, 1e3,                                    \
+                  "s after which the observer has forgotten most of a fix"),                       \
+        option_double("fix-share", &(fix).share, "X", 0.0, 10.0,                                   \
+                      "weigh fixes as if each were off by this share of its distance, 0 for one "  \
+                      "weight"),                                                                   \
+        option_int("samples-a-frame", &(fix).samples, "N", 1, FACET_GATE_SAMPLES_MAX,              \
+                   "plans of a frame: their mean is flown, and weighed by how far they are "       \
+                   "apart"),                                                                       \
+        option_double("fix-floor", &(fix).floor, "M", 1e-3, 1e3,                                   \
+                      "m that a weighed fix is off at least"),                                     \
+        option_double(                                                                             \
+            "refuse", &(fix).refuse, "K", 0.0, 1e3,                                                \
+            "refuse a weighed fix farther off than K times what is expected, 0 for none"),         \
         with(option_int("refuse-most", &(fix).most, "N", 0, 1000, "fixes refused in a row"),       \
              "refuse")
+
+// Refuses settings of weights where fixes have none.
+FacetStatus fix_check(const FixOptions *fix);
 
 void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *fix);
 
@@ -36,7 +46,7 @@ Json *json_from_fixes(const FixOptions *fix, FacetGateTally tally);
 
 // Adds the options that are not the defaults to a step, and to a study's settings, "" with none.
 void fix_step(Step *step, const FixOptions *fix);
-enum { FIX_TEXT = 120 };
+enum { FIX_TEXT = 200 };
 void fix_text(char out[FIX_TEXT], const FixOptions *fix);
 
 #endif

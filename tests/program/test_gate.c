@@ -429,7 +429,10 @@ static void frames_become_a_pilot(void **state)
     assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
     json_free(document);
     refused("gate eval --policy @/p --refuse 3", 2,
-            "--refuse: expected --samples-a-frame beside it");
+            "--refuse: expected --fix-share or --samples-a-frame beside it, without which it "
+            "means nothing");
+    refused("gate eval --policy @/p --fix-floor 0.3", 2,
+            "--fix-floor: expected --fix-share or --samples-a-frame beside it");
 
     // Words of eval, which looks at the policy first.
     refused("gate eval --policy @/p --skip venue=poool", 1,

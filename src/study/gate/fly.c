@@ -64,6 +64,11 @@ static FacetStatus check_settings(const FacetGateWorld *world)
                            "a flight: expected a time-out of at most %g frames, found %g s at %g "
                            "Hz",
                            most, world->time_out, world->rate);
+    if (!(world->fix_share >= 0.0 && isfinite(world->fix_share)))
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "fixes: expected that they are off by a share of 0 or more of their "
+                           "distance, found %g",
+                           world->fix_share);
     if (!(world->fix_floor > 0.0))
         return status_fail(FACET_BAD_ARGUMENT,
                            "fixes: expected that they are off by more than 0 m at least, found %g",
@@ -166,6 +171,15 @@ static FacetVec3 position_fix(Run *run, FacetVec3 offset)
     return vec3_sub(run->gate.center, mat3_mul_vec3(axes, offset));
 }
 
+// How far off a fix is expected to be before the pilot says how sure it is, m^2; 0 without weights.
+static double expected_variance(const FacetGateWorld *world, const FacetGatePilot *pilot,
+                                FacetVec3 offset)
+{
+    if (!pilot->variance && !(world->fix_share > 0.0)) return 0.0;
+    double off = world->fix_share * lesser(vec3_norm(offset), FIX_REACH);
+    return world->fix_floor * world->fix_floor + off * off;
+}
+
 static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGatePilot *pilot,
                               const FacetGateWatch *watch)
 {
@@ -183,8 +197,8 @@ static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGa
     TRY(said_variance(&view.variance, pilot, view.frame));
     FacetVec3 first = offset_at(offsets, 0), later = offset_at(offsets, SPEED_OFFSET);
     double speed = vec3_distance(first, later) / (SPEED_OFFSET * FACET_GATE_CHUNK_STEP);
-    double least = pilot->variance ? world->fix_floor * world->fix_floor : 0.0;
-    bool taken = observer_fix(&run->observer, position_fix(run, first), least + view.variance);
+    double expected = expected_variance(world, pilot, first) + view.variance;
+    bool taken = observer_fix(&run->observer, position_fix(run, first), expected);
     const FacetQuadState *estimate = &run->observer.state;
     approach_build(&run->approach, &run->gate, estimate->pos_world, estimate->vel_world,
                    clamp(speed, 0.5, 1.5 * world->speed));

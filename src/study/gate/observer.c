@@ -14,15 +14,6 @@ Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double i
     return observer;
 }
 
-// P after many fixes of this variance.
-static void settle(Observer *o, double variance)
-{
-    double z = o->keep, dt = o->interval;
-    o->pos_pos = variance * o->position_gain;
-    o->pos_vel = variance * o->velocity_gain;
-    o->vel_vel = variance * (1.0 - z) * (1.0 - z) * (1.0 - z) / (z * dt * dt);
-}
-
 // P over the time between two fixes.
 static void forget(Observer *o)
 {
@@ -45,7 +36,8 @@ bool observer_fix(Observer *observer, FacetVec3 pos_world, double variance)
     if (!observer->started) {
         observer->started = true;
         state->pos_world = pos_world;
-        settle(observer, variance);
+        observer->pos_pos = variance;
+        observer->vel_vel = OBSERVER_START_SPEED * OBSERVER_START_SPEED;
         return true;
     }
     FacetVec3 error = vec3_sub(pos_world, state->pos_world);

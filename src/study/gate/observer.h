@@ -17,8 +17,9 @@
 //   P <- F P F' / z,   F = [1 dt; 0 1]           what was known counts z of what it did
 //   K = P [1; 0] / (P_11 + r),   P <- P - K [1 0] P,   state <- state + K e.
 //
-// P begins as fixes like the first would leave it, so that with one variance for all the gains are
-// a and b/dt throughout. There is no noise of the motion to choose: T says how fast to forget.
+// P begins with the variance of the first fix, and with the vehicle at rest to
+// OBSERVER_START_SPEED. With one variance for all the gains become a and b/dt. There is no noise of
+// the motion to choose: T says how fast to forget.
 //
 // P_11 + r is then the |e|^2 to expect, over all three axes. A fix beyond `refuse_sigma` times its
 // root is refused, but no more than `refuse_most` in a row; P grows meanwhile.
@@ -27,6 +28,8 @@
 
 #include "gate/gyro.h"
 #include "quad/quad.h"
+
+#define OBSERVER_START_SPEED 0.1 // m/s, standard deviation on all axes together
 
 typedef struct Observer {
     FacetQuadState state;                // as estimated: what the controller gets

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Flies settings of the position's observer in piazza, by a policy that saw neither piazza nor pool, on
+trials that no table has. Pool plays no part. What is there is not made again.
+
+Run: python3 tools/choose_observer.py build/facet --json results/observer.json
+"""
+import argparse
+import json
+import pathlib
+
+import choosing
+
+HOLD_OUT = ["--hold-out", "venue=pool", "--hold-out", "venue=piazza"]
+PIAZZA = [word for venue in ("pool", "Field", "industrial") for word in ("--skip", f"venue={venue}")]
+SETTINGS = {
+    "T 0.5 s": [],
+    "T 1 s": ["--observer-time", 1],
+    "T 2 s": ["--observer-time", 2],
+    "T 0.5 s, 8 samples": ["--samples-a-frame", 8],
+    "T 0.5 s, share 0.25": ["--fix-share", 0.25],
+    "T 1 s, share 0.25": ["--observer-time", 1, "--fix-share", 0.25],
+    "T 1 s, share 0.25, refuse 3": ["--observer-time", 1, "--fix-share", 0.25, "--refuse", 3],
+    "T 2 s, share 0.25": ["--observer-time", 2, "--fix-share", 0.25],
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("facet", help="the program")
+    parser.add_argument("--out", type=pathlib.Path, default="out/observer", help="folder of cells")
+    parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
+    parser.add_argument("--threads", default="0", help="threads to work with")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+
+    def facet(*words):
+        choosing.facet(args.facet, *words, "--threads", args.threads)
+
+    frames, policy = args.out / "frames.h5", args.out / "policy.safetensors"
+    if not frames.exists():
+        facet("gate", "demos", "--out", frames, *HOLD_OUT)
+    if not policy.exists() or policy.with_name(policy.name + ".ckpt").exists():
+        facet("gate", "train", "--data", frames, "--out", policy, "--composed-loss", 0.3, *HOLD_OUT,
+              "--resume")
+    rows = []
+    for name, options in SETTINGS.items():
+        cell = args.out / (name.replace(" ", "-").replace(",", "") + ".json")
+        if not cell.exists():
+            facet("gate", "eval", "--policy", policy, "--validation", *PIAZZA, "--held-out", 8,
+                  *options, "--json", cell)
+        found = json.loads(cell.read_text())
+        rows.append({"name": name, "fixes": found["fixes"], "piazza": found["held_out"],
+                     "offset_error": found["offset_error"]["held_out"]})
+    choosing.write(args.json, args.facet, args.out, {"rows": rows})
+
+
+if __name__ == "__main__":
+    main()
