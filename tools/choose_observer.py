@@ -20,7 +20,6 @@ SETTINGS = {
     "T 1 s, share 0.25": ["--observer-time", 1, "--fix-share", 0.25],
     "T 1 s, share 0.25, refuse 3": ["--observer-time", 1, "--fix-share", 0.25, "--refuse", 3],
     "T 2 s, share 0.25": ["--observer-time", 2, "--fix-share", 0.25],
-    "T 0.5 s, 8 samples": ["--samples-a-frame", 8],
 }
 
 
