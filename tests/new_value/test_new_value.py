@@ -138,7 +138,7 @@ class Study(unittest.TestCase):
         rows = printed.splitlines()[2:]
         self.assertEqual(len(rows), 10)
         for line in rows:
-            _, wrong = doc_tables.check_row(line, doc_tables.new_value, found, "page", False)
+            _, wrong = doc_tables.check_row(line, doc_tables.new_value, [found], "page", False)
             self.assertEqual(wrong, [])
 
 
