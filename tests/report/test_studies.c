@@ -246,7 +246,16 @@ static void numbers_of_pairs_are_a_table(void **state)
                                                                                  "\"splits\":1,"
                                                                                  "\"training\""
                                                                                  ":" RATE(
-                                                                                     "0.8") "}]}")};
+                                                                                     "0.8") ",\"hel"
+                                                                                            "d_"
+                                                                                            "out\":"
+                                                                                            "{\"mos"
+                                                                                            "t\":0."
+                                                                                            "5,"
+                                                                                            "\"high"
+                                                                                            "\":0."
+                                                                                            "5}}]"
+                                                                                            "}")};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "pairs");
     assert_int_equal(length_of(&table, "rows"), 2);
@@ -262,6 +271,7 @@ static void numbers_of_pairs_are_a_table(void **state)
     assert_text_in(&table, 1, "Loss", "the paper's");
     assert_near(number_in(&table, 1, "Training (%)"), 80.0, 1e-9);
     assert_empty(&table, 1, "Left out (%)");
+    assert_empty(&table, 1, "Left out, range of the splits"); // half of one is none
     assert_empty(&table, 1, "95 %, left out");
     assert_true(has_entry(document, "sources", "pairs"));
     json_free(document);
