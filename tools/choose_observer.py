@@ -4,9 +4,7 @@ trials that no table has. Pool plays no part. What is there is not made again.
 
 Run: python3 tools/choose_observer.py build/facet --json results/observer.json
 """
-import argparse
 import json
-import pathlib
 
 import choosing
 
@@ -24,13 +22,7 @@ SETTINGS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("facet", help="the program")
-    parser.add_argument("--out", type=pathlib.Path, default="out/observer", help="folder of cells")
-    parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
-    parser.add_argument("--threads", default="0", help="threads to work with")
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
+    args = choosing.options(__doc__.splitlines()[0], "out/observer")
 
     def facet(*words):
         choosing.facet(args.facet, *words, "--threads", args.threads)

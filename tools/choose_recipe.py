@@ -5,7 +5,6 @@ is not made again.
 
 Run: python3 tools/choose_recipe.py build/facet --out out/recipe --json results/recipe.json
 """
-import argparse
 import json
 import pathlib
 
@@ -53,13 +52,7 @@ def spread(args, demos, shown, batch, weight, temperature):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("facet", help="the program")
-    parser.add_argument("--out", type=pathlib.Path, default="out/recipe", help="folder of policies")
-    parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
-    parser.add_argument("--threads", default="0", help="threads to work with")
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
+    args = choosing.options(__doc__.splitlines()[0], "out/recipe")
     demos = str(args.out / "demos.h5")
     if not pathlib.Path(demos).exists():
         facet(args, "demos", "--out", demos)

@@ -1,7 +1,21 @@
 """What the tools that choose settings share: running the program, and files of results."""
+import argparse
 import json
+import pathlib
 import subprocess
 import sys
+
+
+def options(description, out):
+    """The program, the folder for what is made on the way, which is there then, and the results' file."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("facet", help="the program")
+    parser.add_argument("--out", type=pathlib.Path, default=out, help="folder of what is made")
+    parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
+    parser.add_argument("--threads", default="0", help="threads to work with")
+    found = parser.parse_args()
+    found.out.mkdir(parents=True, exist_ok=True)
+    return found
 
 
 def facet(program, *words):
