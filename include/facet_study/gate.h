@@ -28,6 +28,7 @@ enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_CHUNK_STEP    0.1  // s between offsets
 #define FACET_GATE_BODY_RADIUS   0.12 // m, of the ball that must not touch anything
 #define FACET_GATE_WAY_RADIUS    0.45 // m, that the expert's way keeps from anything solid
+#define FACET_GATE_FIX_SHARE     0.25 // of its distance that a fix is expected to be off
 #define FACET_GATE_FIX_FLOOR     0.2  // m, that a fix is off at least
 #define FACET_GATE_OBSERVER_TIME 0.5  // s, time constant of the position's observer
 
@@ -80,9 +81,9 @@ typedef struct FacetGateWorld {
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.5
-    double fix_share;    // of its distance that a fix is off; 0 for one weight at all distances: 0
-    double fix_floor;    // m, that a fix is off at least, where fixes are weighed, by fix_share or
-                         // since a pilot says how sure it is: 0.2
+    double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances
+    double fix_floor; // m, that a fix is off at least, where fixes are weighed, by fix_share or
+                      // since a pilot says how sure it is: 0.2
     double refuse_sigma; // then a fix farther from the estimate than so many times what is expected
                          // is refused; 0 takes all: 0
     int refuse_most;     // at most so many in a row: 3
@@ -288,8 +289,8 @@ typedef struct FacetGateSink {
 } FacetGateSink;
 
 // Flies and labels; the same frames at any number of threads. Frames from behind the gate are left
-// out: it is out of sight for good. Without a crew (NULL) the expert flies all. The stage is
-// "flights".
+// out: it is out of sight for good. Without a crew (NULL) the expert flies all. All fixes have one
+// weight here, whatever the world's fix_share. The stage is "flights".
 FACET_API FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *world,
                                          const FacetGateCollection *collection,
                                          const FacetGateCrew *crew, FacetPool *pool,

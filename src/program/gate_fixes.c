@@ -6,6 +6,7 @@
 FixOptions fix_defaults(void)
 {
     return (FixOptions){.time = FACET_GATE_OBSERVER_TIME,
+                        .share = FACET_GATE_FIX_SHARE,
                         .samples = 1,
                         .floor = FACET_GATE_FIX_FLOOR,
                         .most = FACET_GATE_REFUSE_MOST};
@@ -20,8 +21,8 @@ FacetStatus fix_check(const FixOptions *fix)
                                                              : NULL;
     if (weighs(fix) || !found) return status_ok();
     return status_fail(FACET_BAD_ARGUMENT,
-                       "--%s: expected --fix-share or --samples-a-frame beside it, without which "
-                       "it means nothing",
+                       "--%s: expected weighed fixes, found --fix-share 0 beside it, with which it "
+                       "means nothing",
                        found);
 }
 
@@ -47,24 +48,28 @@ Json *json_from_fixes(const FixOptions *fix, FacetGateTally tally)
     return object;
 }
 
+static void add(Step *step, const char *option, double value, double usual)
+{
+    char text[32];
+    if (value == usual) return;
+    snprintf(text, sizeof text, "%.9g", value);
+    step_pair(step, option, text);
+}
+
 void fix_step(Step *step, const FixOptions *fix)
 {
-    if (fix->time != FACET_GATE_OBSERVER_TIME) step_real(step, "--observer-time", fix->time);
-    if (!weighs(fix)) return;
-    step_number(step, "--samples-a-frame", fix->samples);
-    step_real(step, "--fix-share", fix->share);
-    step_real(step, "--fix-floor", fix->floor);
-    if (!(fix->refuse > 0.0)) return;
-    char most[32];
-    snprintf(most, sizeof most, "%d", fix->most);
-    step_real(step, "--refuse", fix->refuse);
-    step_pair(step, "--refuse-most", most);
+    const FixOptions usual = fix_defaults();
+    add(step, "--observer-time", fix->time, usual.time);
+    add(step, "--fix-share", fix->share, usual.share);
+    add(step, "--samples-a-frame", fix->samples, usual.samples);
+    add(step, "--fix-floor", fix->floor, usual.floor);
+    add(step, "--refuse", fix->refuse, usual.refuse);
+    add(step, "--refuse-most", fix->most, usual.most);
 }
 
 void fix_text(char out[FIX_TEXT], const FixOptions *fix)
 {
     int length = 0;
-    out[0] = '\0';
     if (fix->time != FACET_GATE_OBSERVER_TIME)
         length = snprintf(out, FIX_TEXT, ", observer time %.9g", fix->time);
     if (weighs(fix))
@@ -72,4 +77,6 @@ void fix_text(char out[FIX_TEXT], const FixOptions *fix)
                  ", samples a frame %d, fix share %.9g, fix floor %.9g, refuse %.9g, refuse most "
                  "%d",
                  fix->samples, fix->share, fix->floor, fix->refuse, fix->most);
+    else
+        snprintf(out + length, (size_t)(FIX_TEXT - length), ", fix share 0");
 }

@@ -16,15 +16,15 @@ typedef struct FixOptions {
     int most;      // refused in a row
 } FixOptions;
 
-FixOptions fix_defaults(void); // one sample, no weights
+FixOptions fix_defaults(void); // one sample, weighed by its distance
 
 // Rows of a command's table.
 #define FIX_OPTIONS(fix)                                                                           \
     option_double("observer-time", &(fix).time, "S", 0.01, 1e3,                                    \
                   "s after which the observer has forgotten most of a fix"),                       \
         option_double("fix-share", &(fix).share, "X", 0.0, 10.0,                                   \
-                      "weigh fixes as if each were off by this share of its distance, 0 for one "  \
-                      "weight"),                                                                   \
+                      "weigh fixes as if each were off by this share of its distance, 0 for all "  \
+                      "alike"),                                                                    \
         option_int("samples-a-frame", &(fix).samples, "N", 1, FACET_GATE_SAMPLES_MAX,              \
                    "plans of a frame: their mean is flown, and weighed by how far they are "       \
                    "apart"),                                                                       \
@@ -44,8 +44,10 @@ void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *f
 // What was set, and how many fixes were refused.
 Json *json_from_fixes(const FixOptions *fix, FacetGateTally tally);
 
-// Adds the options that are not the defaults to a step, and to a study's settings, "" with none.
+// Adds the options that are not the defaults to a step.
 void fix_step(Step *step, const FixOptions *fix);
+
+// What a study's settings say of them.
 enum { FIX_TEXT = 200 };
 void fix_text(char out[FIX_TEXT], const FixOptions *fix);
 

@@ -134,6 +134,22 @@ static void looks_change_pixels_alone(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// The weights of the fixes of trials are not those of training flights.
+static void weights_of_fixes_play_no_part(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = small_world();
+    FacetFactorTask task = task_of(world, "piazza/white/4/-1");
+    FacetGateCollection collection = collection_of(&task);
+    collection.flights = 2;
+    assert_true(world->fix_share == FACET_GATE_FIX_SHARE && world->fix_share > 0.0);
+    Kept weighed = collect(world, &collection, NULL, 2);
+    world->fix_share = 0.0;
+    Kept alike = collect(world, &collection, NULL, 2);
+    assert_true(weighed.labels == alike.labels);
+    facet_gate_world_destroy(world);
+}
+
 // A share of the flights starts 1 to 3 m from the gate; the others are as they were.
 static void a_share_starts_near(void **unused)
 {
@@ -292,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(looks_change_pixels_alone),
+        cmocka_unit_test(weights_of_fixes_play_no_part),
         cmocka_unit_test(a_share_starts_near),
         cmocka_unit_test(labels_are_true_whoever_flies),
         cmocka_unit_test(disturbed_experts_recover),

@@ -159,10 +159,11 @@ static void check_seeds(const JsonRef *row, int expected)
 // Of a study with venues of this hash.
 static void write_settings(const char *venues)
 {
-    char text[200];
+    char text[300];
     snprintf(text, sizeof text,
              "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
-             "held-out 0, venues %s\"}",
+             "held-out 0, venues %s, samples a frame 1, fix share 0.25, fix floor 0.2, refuse 0, "
+             "refuse most 3\"}",
              venues);
     write_text("settings.json", text);
 }
@@ -221,9 +222,11 @@ static void a_study_goes_on_where_it_stopped(void **state)
     snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
     write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
-    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with nothing more");
+    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with samples a frame 1");
     refused("gate study --out @ --samples-a-frame 4 --refuse 3", 1,
-            "with samples a frame 4, found one with nothing more");
+            "with samples a frame 4, found one with samples a frame 1");
+    refused("gate study --out @ --fix-share 0", 1,
+            "with fix share 0, found one with samples a frame 1");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
@@ -414,7 +417,12 @@ static void frames_become_a_pilot(void **state)
     assert_ok(json_member(&at, &root, "offset_error"));
     assert_ok(json_member(&at, &root, "fixes"));
     assert_int_equal(count_of(&at, "samples_a_frame"), 1);
-    assert_false(json_has(&at, "refused"));
+    assert_int_equal(count_of(&at, "refused"), 0); // weighed, and none too far off
+    json_free(document);
+    done("gate eval --policy @/p --train 1 --held-out 0 --fix-share 0 --quiet --json @/eval.json");
+    document = read_json(&root, "eval.json");
+    assert_ok(json_member(&at, &root, "fixes"));
+    assert_false(json_has(&at, "refused")); // all have one weight
     json_free(document);
 
     // Several samples of a frame; all but the first fix may be refused.
@@ -428,11 +436,11 @@ static void frames_become_a_pilot(void **state)
     assert_true(count_of(&at, "frames") > 4);
     assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
     json_free(document);
-    refused("gate eval --policy @/p --refuse 3", 2,
-            "--refuse: expected --fix-share or --samples-a-frame beside it, without which it "
-            "means nothing");
-    refused("gate eval --policy @/p --fix-floor 0.3", 2,
-            "--fix-floor: expected --fix-share or --samples-a-frame beside it");
+    refused("gate eval --policy @/p --fix-share 0 --refuse 3", 2,
+            "--refuse: expected weighed fixes, found --fix-share 0 beside it, with which it means "
+            "nothing");
+    refused("gate eval --policy @/p --fix-share 0 --fix-floor 0.3", 2,
+            "--fix-floor: expected weighed fixes, found --fix-share 0 beside it");
 
     // Words of eval, which looks at the policy first.
     refused("gate eval --policy @/p --skip venue=poool", 1,

@@ -144,7 +144,9 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
         trial.disturbance = options->disturbance;
     }
     const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = !options->blind};
-    return facet_gate_fly(&r->result, world, &trial, r->expert ? &expert : pilot, &watch);
+    FacetGateWorld alike = *world; // but for the weights of fixes
+    alike.fix_share = 0.0;
+    return facet_gate_fly(&r->result, &alike, &trial, r->expert ? &expert : pilot, &watch);
 }
 
 static FacetStatus fly_one(void *context, int index, int worker)
