@@ -359,7 +359,7 @@ def ablations(data, label):
     return gate_cells(data["ablations"], "name", names.get(label, label))
 
 
-def observer(data, label):
+def gate_choice(data, label):
     return [rates(named(data["rows"], "name", label), "piazza")]
 
 
@@ -524,7 +524,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
-    observer, modality, modality_choice,
+    gate_choice, modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value)}
 

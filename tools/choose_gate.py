@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Chooses settings of the single gate in piazza, by policies that saw neither piazza nor pool, on trials
+that no table has: those of the position's observer, and with the one that is the default, flights that
+start near the gate and the length of the training. Pool plays no part. What is there is not made again.
+
+Run: python3 tools/choose_gate.py build/facet --json results/gate-choice.json
+"""
+import json
+
+import choosing
+
+HOLD_OUT = ["--hold-out", "venue=pool", "--hold-out", "venue=piazza"]
+PIAZZA = [word for venue in ("pool", "Field", "industrial") for word in ("--skip", f"venue={venue}")]
+ALIKE = ["--fix-share", 0]
+UPDATES = ["--updates", 5000]
+# by name: options of the frames, of the training, and of the trials
+SETTINGS = {
+    "T 0.5 s": ([], UPDATES, ALIKE),
+    "T 1 s": ([], UPDATES, ["--observer-time", 1, *ALIKE]),
+    "T 2 s": ([], UPDATES, ["--observer-time", 2, *ALIKE]),
+    "T 0.5 s, share 0.25": ([], UPDATES, ["--fix-share", 0.25]),
+    "T 1 s, share 0.25": ([], UPDATES, ["--observer-time", 1, "--fix-share", 0.25]),
+    "T 1 s, share 0.25, refuse 3": ([], UPDATES, ["--observer-time", 1, "--fix-share", 0.25, "--refuse",
+                                                  3]),
+    "T 2 s, share 0.25": ([], UPDATES, ["--observer-time", 2, "--fix-share", 0.25]),
+    "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES],
+                                      ["--fix-share", 0.25]),
+    "T 0.5 s, share 0.25, 10,000 updates": ([], ["--updates", 10000], ["--fix-share", 0.25]),
+}
+
+
+def main():
+    args = choosing.options(__doc__.splitlines()[0], "out/gate-choice")
+
+    def facet(*words):
+        choosing.facet(args.facet, *words, "--threads", args.threads)
+
+    def file_of(kind, options, suffix):
+        return args.out / ("-".join([kind, *(str(word).lstrip("-") for word in options)]) + suffix)
+
+    def policy_of(seen, trained):
+        frames = file_of("frames", seen, ".h5")
+        policy = file_of("policy", trained, ".safetensors")
+        if not frames.exists():
+            facet("gate", "demos", "--out", frames, *seen, *HOLD_OUT)
+        if not policy.exists() or policy.with_name(policy.name + ".ckpt").exists():
+            facet("gate", "train", "--data", frames, "--out", policy, *trained, "--composed-loss", 0.3,
+                  *HOLD_OUT, "--resume")
+        return policy
+
+    rows = []
+    for name, (seen, trained, flown) in SETTINGS.items():
+        cell = args.out / (name.replace(" ", "-").replace(",", "") + ".json")
+        if not cell.exists():
+            facet("gate", "eval", "--policy", policy_of(seen, trained), "--validation", *PIAZZA,
+                  "--held-out", 8, *flown, "--json", cell)
+        found = json.loads(cell.read_text())
+        rows.append({"name": name, "training": [str(word) for word in trained], "fixes": found["fixes"],
+                     "piazza": found["held_out"], "offset_error": found["offset_error"]["held_out"]})
+    choosing.write(args.json, args.facet, args.out, {"rows": rows})
+
+
+if __name__ == "__main__":
+    main()
