@@ -137,22 +137,6 @@ def operators(data, label):
             *speeds(data, row["mode"])]
 
 
-def mechanism(data, label):
-    """A row a network: what an output sees, then of the paper's loss and of ours the composed plans of
-    pairs left out, their gates, and the composed plans of pairs learned."""
-    found = [row for row in data["variants"] if row["variant"] == label.strip("`")]
-    paper, ours = (next(row for row in found if (row["composed_loss"] > 0) == ours)
-                   for ours in (False, True))
-
-    def cells(row):
-        left = row["left_out"]["composed"]
-        return [f"{left['median_m']:.2f} ({left['least_m']:.2f}–{left['most_m']:.2f})",
-                percent(left['share']), f"{row['left_out']['joint']['median_m']:.2f}",
-                f"{row['training']['composed']['median_m']:.2f}"]
-
-    return [f"{paper['parameters']:,}", f"{paper['seen']:.0f}"] + cells(paper) + cells(ours)
-
-
 def speeds(data, method):
     """How far the speeds of plans of held-out tasks are off, on the mean over tasks and seeds, and
     how many pairs of sizes come in the order of their references."""
@@ -520,7 +504,7 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, mechanism, recipe_losses,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, recipe_losses,
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,

@@ -72,9 +72,10 @@ class Docs(unittest.TestCase):
         self.assertIn("without a comment", wrong[0])
 
     def test_a_row_that_no_file_has_is_refused(self):
-        wrong = self.change("docs/results.md", "| ours, joint |", "| ours, wishful |")
-        self.assertEqual(len(wrong), 1)
-        self.assertIn("no such row", wrong[0])
+        for page, label in (("docs/results.md", "| ours, joint |"), ("docs/vision.md", "| Baseline |")):
+            wrong = self.change(page, label, "| ours, wishful |")
+            self.assertEqual(len(wrong), 1)
+            self.assertIn("no such row", wrong[0])
 
     def test_an_unknown_table_is_refused(self):
         wrong = self.change("docs/vision.md", "table within of", "table without of")
