@@ -230,32 +230,22 @@ static void operators_are_a_table(void **state)
 
 #define RATE(mean) "{\"mean\":" mean ",\"least\":0.25,\"most\":0.75,\"low\":0.125,\"high\":0.875}"
 
+#define FIELD(key, mean) ",\"" key "\":" RATE(mean)
+#define PAIRS_OURS       "{\"method\":\"ours\",\"pairs\":8,\"splits\":2"
+#define OURS_LEFT        FIELD("held_out", "0.5") FIELD("held_out_new", "0.4") FIELD("last", "0.3")
+#define PAIRS_PAPER      "{\"method\":\"paper\",\"pairs\":11,\"splits\":1"
+#define HALF_A_RATE      ",\"held_out\":{\"most\":0.5,\"high\":0.5}"
+
 // A row a loss and number of pairs; rates that are not there are cells without a number.
 static void numbers_of_pairs_are_a_table(void **state)
 {
     (void)state;
+    static const char text[] =
+        "{\"command\":\"facet study pairs\",\"orders\":[],\"rows\":[" PAIRS_OURS FIELD("training",
+                                                                                       "0.9")
+            OURS_LEFT "}," PAIRS_PAPER FIELD("training", "0.8") HALF_A_RATE "}]}";
     Scratch scratch = scratch_begin();
-    const char *files[INPUT_KINDS] = {
-        [INPUT_PAIRS] = scratch_write(
-            &scratch, "pairs.json",
-            "{\"command\":\"facet study pairs\",\"orders\":[],\"rows\":[{\"method\":\"ours\","
-            "\"pairs\":8,\"splits\":2,\"training\":" RATE("0.9") ",\"held_out\":" RATE(
-                "0.5") ",\"held_out_new\":" RATE("0.4") ",\"last\":" RATE("0.3") "},{\"method\":"
-                                                                                 "\"paper\","
-                                                                                 "\"pairs\":11,"
-                                                                                 "\"splits\":1,"
-                                                                                 "\"training\""
-                                                                                 ":" RATE(
-                                                                                     "0.8") ",\"hel"
-                                                                                            "d_"
-                                                                                            "out\":"
-                                                                                            "{\"mos"
-                                                                                            "t\":0."
-                                                                                            "5,"
-                                                                                            "\"high"
-                                                                                            "\":0."
-                                                                                            "5}}]"
-                                                                                            "}")};
+    const char *files[INPUT_KINDS] = {[INPUT_PAIRS] = scratch_write(&scratch, "pairs.json", text)};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "pairs");
     assert_int_equal(length_of(&table, "rows"), 2);
