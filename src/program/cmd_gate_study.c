@@ -374,7 +374,7 @@ int cmd_gate_study(int argc, char **argv)
                .folder = "out/gate",
                .seeds = 1,
                .demos = 600,
-               .updates = 5000,
+               .updates = 10000,
                .rounds = 2,
                .flights = 100,
                .fix = fix_defaults()};

@@ -191,7 +191,7 @@ int cmd_gate_train(int argc, char **argv)
 {
     TrainCommand o = {.common = common_defaults(),
                       .method = "factored",
-                      .updates = 5000,
+                      .updates = 10000,
                       .training = {.rounds = 2,
                                    .flights = 100,
                                    .redrawn = facet_gate_collection_defaults().redrawn,

@@ -11,8 +11,8 @@
 
 enum { FIRST, LAYOUT, COLORS, LOOKS, SELECTION, RESOLUTION, RUNGS };
 
-// 480 of 600 flights, 2,000 of 5,000 updates, frames of 160 x 120.
-#define AS_THEN .encoder = "small160", .shrink = 2, .demos = 0.8, .updates = 0.4
+// 480 of 600 flights, 2,000 of 10,000 updates, frames of 160 x 120.
+#define AS_THEN .encoder = "small160", .shrink = 2, .demos = 0.8, .updates = 0.2
 
 static const GateSetting settings[RUNGS] = {
     // Gates farther apart, all in the colour of the task, and a start that looks away by 25 degrees
@@ -22,7 +22,7 @@ static const GateSetting settings[RUNGS] = {
     [COLORS] = {.no_looks = true, .no_selection = true, AS_THEN},
     [LOOKS] = {.no_selection = true, AS_THEN},
     [SELECTION] = {AS_THEN},
-    [RESOLUTION] = {.demos = 0.8, .updates = 0.4},
+    [RESOLUTION] = {.demos = 0.8, .updates = 0.2},
 };
 
 enum {

@@ -161,7 +161,7 @@ static void write_settings(const char *venues)
 {
     char text[300];
     snprintf(text, sizeof text,
-             "{\"settings\": \"seed 1, demos 600, updates 5000, rounds 2, flights 100, train 0, "
+             "{\"settings\": \"seed 1, demos 600, updates 10000, rounds 2, flights 100, train 0, "
              "held-out 0, venues %s, samples a frame 1, fix share 0.25, fix floor 0.2, refuse 0, "
              "refuse most 3\"}",
              venues);
@@ -236,7 +236,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
     write_text("zero-shot-baseline-2.json", cell);
     // The cells belong to these settings, in whatever folder the rest is.
     refused("gate study --out @/other --cells @ --updates 7", 1,
-            "with updates 7, found one with updates 5000");
+            "with updates 7, found one with updates 10000");
     Run result = facet("gate study --out @");
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
@@ -324,7 +324,7 @@ static void the_ladder_has_a_rung_a_change(void **state)
     result = facet(LADDER "--method first-baseline");
     assert_non_null(strstr(result.out, "--encoder small160 --hold-out venue=pool"));
     result = facet(LADDER "--method zero-shot-ours");
-    assert_non_null(strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 5000"));
+    assert_non_null(strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
     assert_non_null(strstr(result.out, "/c --resume"));
     // With a policy there, it flies it as asked for.
 #define ALIKE "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0"
