@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Chooses settings of the single gate in piazza, by policies that saw neither piazza nor pool, on trials
-that no table has: those of the position's observer, and with the one that is the default, flights that
-start near the gate and the length of the training. Pool plays no part. What is there is not made again.
+that no table has. First those of the position's observer, and with the one that is the default, flights
+that start near the gate and the length of the training; then, with the training that was chosen, what
+the observer makes of fixes near the gate, on twice the trials. Pool plays no part. What is there is not
+made again.
 
 Run: python3 tools/choose_gate.py build/facet --json results/gate-choice.json
+     python3 tools/choose_gate.py build/facet --stage near --json results/gate-near.json
 """
 import json
 
@@ -13,24 +16,35 @@ HOLD_OUT = ["--hold-out", "venue=pool", "--hold-out", "venue=piazza"]
 PIAZZA = [word for venue in ("pool", "Field", "industrial") for word in ("--skip", f"venue={venue}")]
 ALIKE = ["--fix-share", 0]
 UPDATES = ["--updates", 5000]
-# by name: options of the frames, of the training, and of the trials
-SETTINGS = {
-    "T 0.5 s": ([], UPDATES, ALIKE),
-    "T 1 s": ([], UPDATES, ["--observer-time", 1, *ALIKE]),
-    "T 2 s": ([], UPDATES, ["--observer-time", 2, *ALIKE]),
-    "T 0.5 s, share 0.25": ([], UPDATES, ["--fix-share", 0.25]),
-    "T 1 s, share 0.25": ([], UPDATES, ["--observer-time", 1, "--fix-share", 0.25]),
-    "T 1 s, share 0.25, refuse 3": ([], UPDATES, ["--observer-time", 1, "--fix-share", 0.25, "--refuse",
-                                                  3]),
-    "T 2 s, share 0.25": ([], UPDATES, ["--observer-time", 2, "--fix-share", 0.25]),
-    "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES],
-                                      ["--fix-share", 0.25]),
-    "T 0.5 s, share 0.25, 10,000 updates": ([], ["--updates", 10000], ["--fix-share", 0.25]),
+LONGER = ["--updates", 10000]
+SHARE = ["--fix-share", 0.25]
+# of a stage: trials a task; and by name, options of the frames, of the training, and of the trials
+STAGES = {
+    "first": (8, {
+        "T 0.5 s": ([], UPDATES, ALIKE),
+        "T 1 s": ([], UPDATES, ["--observer-time", 1, *ALIKE]),
+        "T 2 s": ([], UPDATES, ["--observer-time", 2, *ALIKE]),
+        "T 0.5 s, share 0.25": ([], UPDATES, SHARE),
+        "T 1 s, share 0.25": ([], UPDATES, ["--observer-time", 1, *SHARE]),
+        "T 1 s, share 0.25, refuse 3": ([], UPDATES, ["--observer-time", 1, *SHARE, "--refuse", 3]),
+        "T 2 s, share 0.25": ([], UPDATES, ["--observer-time", 2, *SHARE]),
+        "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES], SHARE),
+        "T 0.5 s, share 0.25, 10,000 updates": ([], LONGER, SHARE),
+    }),
+    "near": (16, {
+        "all fixes, floor 0.2 m": ([], LONGER, SHARE),
+        "all fixes, floor 0.4 m": ([], LONGER, [*SHARE, "--fix-floor", 0.4]),
+        "all fixes, floor 0.6 m": ([], LONGER, [*SHARE, "--fix-floor", 0.6]),
+        "none within 1 m, floor 0.2 m": ([], LONGER, [*SHARE, "--fix-near", 1]),
+        "none within 1.5 m, floor 0.2 m": ([], LONGER, [*SHARE, "--fix-near", 1.5]),
+        "none within 1 m, floor 0.4 m": ([], LONGER, [*SHARE, "--fix-near", 1, "--fix-floor", 0.4]),
+    }),
 }
 
 
 def main():
-    args = choosing.options(__doc__.splitlines()[0], "out/gate-choice")
+    args = choosing.options(__doc__.splitlines()[0], "out/gate-choice", list(STAGES))
+    trials, settings = STAGES[args.stage]
 
     def facet(*words):
         choosing.facet(args.facet, *words, "--threads", args.threads)
@@ -49,11 +63,11 @@ def main():
         return policy
 
     rows = []
-    for name, (seen, trained, flown) in SETTINGS.items():
+    for name, (seen, trained, flown) in settings.items():
         cell = args.out / (name.replace(" ", "-").replace(",", "") + ".json")
         if not cell.exists():
             facet("gate", "eval", "--policy", policy_of(seen, trained), "--validation", *PIAZZA,
-                  "--held-out", 8, *flown, "--json", cell)
+                  "--held-out", trials, *flown, "--json", cell)
         found = json.loads(cell.read_text())
         rows.append({"name": name, "training": [str(word) for word in trained], "fixes": found["fixes"],
                      "piazza": found["held_out"], "offset_error": found["offset_error"]["held_out"]})

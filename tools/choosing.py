@@ -6,12 +6,14 @@ import subprocess
 import sys
 
 
-def options(description, out):
+def options(description, out, stages=()):
     """The program, the folder for what is made on the way, which is there then, and the results' file."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("facet", help="the program")
     parser.add_argument("--out", type=pathlib.Path, default=out, help="folder of what is made")
     parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
+    if stages:
+        parser.add_argument("--stage", choices=stages, default=stages[0], help="which choice")
     parser.add_argument("--threads", default="0", help="threads to work with")
     found = parser.parse_args()
     found.out.mkdir(parents=True, exist_ok=True)
