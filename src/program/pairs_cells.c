@@ -53,8 +53,8 @@ static FacetStatus count_tasks(EvidenceCounts *counts, const JsonRef *method,
     return status_ok();
 }
 
-FacetStatus pairs_cell_read(EvidenceCounts *counts, const char *path, const char *key,
-                            const PairsPlace *place)
+FacetStatus pairs_cell_read(EvidenceCounts *counts, SpeedsOff *speeds, const char *path,
+                            const char *key, const PairsPlace *place)
 {
     Json *document;
     JsonRef methods, method;
@@ -63,6 +63,7 @@ FacetStatus pairs_cell_read(EvidenceCounts *counts, const char *path, const char
     FacetStatus status = json_member(&methods, &root, "methods");
     if (status.ok) status = json_member(&method, &methods, key);
     if (status.ok) status = count_tasks(counts, &method, place);
+    if (status.ok) status = cells_speeds_off(speeds, &root, key);
     json_free(document);
     return status;
 }

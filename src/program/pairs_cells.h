@@ -2,6 +2,7 @@
 #ifndef FACET_PROGRAM_PAIRS_CELLS_H
 #define FACET_PROGRAM_PAIRS_CELLS_H
 
+#include "cells.h"
 #include "evidence/evidence.h"
 
 #include <facet/course.h>
@@ -32,8 +33,9 @@ typedef struct PairsPlace {
 } PairsPlace;
 
 // Counts the cell of a file, which has every pair of its split once: counts [groups], of
-// PAIRS_TASKS_MAX tasks and more splits than `number`. `key` names the method's results.
-FacetStatus pairs_cell_read(EvidenceCounts *counts, const char *path, const char *key,
-                            const PairsPlace *place);
+// PAIRS_TASKS_MAX tasks and more splits than `number`, and the speeds of those left out. `key`
+// names the method's results.
+FacetStatus pairs_cell_read(EvidenceCounts *counts, SpeedsOff *speeds, const char *path,
+                            const char *key, const PairsPlace *place);
 
 #endif

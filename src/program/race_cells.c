@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cells.h"
 #include "evidence/evidence.h"
 
 #include <facet/course.h>
@@ -159,7 +160,7 @@ typedef struct Row {
     uint64_t seed[RACE_SEEDS_MAX];
     EvidenceCounts counts[GROUPS]; // [TASKS_MAX][RACE_SEEDS_MAX]
     double plans, crashes, error, order_right, order_pairs, rows, parameters; // sums over the cells
-    double speed_off, speeds; // of plans of held-out tasks: sum of |speed / reference - 1|, count
+    SpeedsOff speeds; // of plans of held-out tasks
 } Row;
 
 static FacetStatus read_task(Task *task, double *share, double *vehicle, const JsonRef *at)
@@ -232,27 +233,6 @@ static FacetStatus read_numbers(Row *row, const JsonRef *method)
     return add_number(&row->parameters, method, "training_run", "parameters");
 }
 
-// How far the speeds of held-out plans are off: gates alone hardly show that the size was heard.
-static FacetStatus read_speeds(Row *row, const JsonRef *root, const char *key)
-{
-    JsonRef list, at;
-    int count;
-    char method[NAME_SIZE];
-    TRY(json_member(&list, root, "heldout"));
-    TRY(json_length(&count, &list));
-    for (int i = 0; i < count; i++) {
-        double speed, reference;
-        TRY(json_element(&at, &list, i));
-        TRY(json_member_string(method, sizeof method, &at, "method"));
-        if (strcmp(method, key) != 0) continue;
-        TRY(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
-        TRY(json_member_number(&reference, &at, "speed_reference", 1e-3, 1e6));
-        row->speed_off += fabs(speed / reference - 1.0);
-        row->speeds += 1.0;
-    }
-    return status_ok();
-}
-
 // Adds the row of a cell's file to those of other seeds.
 static FacetStatus read_cell(Row *row, const char *path, int r, uint64_t seed)
 {
@@ -271,7 +251,7 @@ static FacetStatus read_cell(Row *row, const char *path, int r, uint64_t seed)
     if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1000.0);
     if (status.ok) status = read_tasks(row, &method, plans);
     if (status.ok) status = read_numbers(row, &method);
-    if (status.ok) status = read_speeds(row, &root, key);
+    if (status.ok) status = cells_speeds_off(&row->speeds, &root, key);
     if (status.ok) {
         row->plans += plans;
         row->seed[row->seeds++] = seed;
@@ -325,7 +305,8 @@ static Json *json_from_row(const Row *row, int r)
     json_set_numbers(order, {"right", row->order_right / cells},
                      {"pairs", row->order_pairs / cells});
     json_set(out, "speed_order", order);
-    if (row->speeds > 0.0) json_set_number(out, "speed_off_held_out", row->speed_off / row->speeds);
+    if (row->speeds.count > 0.0)
+        json_set_number(out, "speed_off_held_out", row->speeds.sum / row->speeds.count);
     json_set(out, "held_out_tasks", json_from_tasks(row));
     return out;
 }

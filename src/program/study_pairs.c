@@ -137,6 +137,7 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
 {
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     EvidenceRate rates[PAIRS_GROUPS];
+    SpeedsOff speeds = {0};
     FacetStatus status = status_ok();
     for (int g = 0; g < PAIRS_GROUPS && status.ok; g++)
         status = evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, SPLITS_MAX);
@@ -144,7 +145,8 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
         char path[STEP_WORD_SIZE];
         cell_file(path, cells_folder(o), o, method, n, s, "json");
         PairsPlace place = {&splits[s], s, o->numbers[n], most_pairs(o)};
-        if (file_exists(path)) status = pairs_cell_read(counts, path, keys[method], &place);
+        if (file_exists(path))
+            status = pairs_cell_read(counts, &speeds, path, keys[method], &place);
     }
     for (int g = 0; g < PAIRS_GROUPS && status.ok; g++) rates[g] = evidence_rate(&counts[g]);
     for (int g = 0; g < PAIRS_GROUPS; g++) evidence_counts_free(&counts[g]);
@@ -154,6 +156,7 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
     json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[PAIRS_TRAINING].seeds});
     for (int g = 0; g < PAIRS_GROUPS; g++)
         json_set(row, group_keys[g], json_from_evidence(rates[g]));
+    if (speeds.count > 0.0) json_set_number(row, "speed_off_held_out", speeds.sum / speeds.count);
     json_push(list, row);
     return status;
 }

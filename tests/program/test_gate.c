@@ -227,6 +227,8 @@ static void a_study_goes_on_where_it_stopped(void **state)
             "with samples a frame 4, found one with samples a frame 1");
     refused("gate study --out @ --fix-share 0", 1,
             "with fix share 0, found one with samples a frame 1");
+    refused("gate study --out @ --fix-near 1", 1,
+            "with fix near 1, found one with samples a frame 1");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
@@ -324,7 +326,8 @@ static void the_ladder_has_a_rung_a_change(void **state)
     result = facet(LADDER "--method first-baseline");
     assert_non_null(strstr(result.out, "--encoder small160 --hold-out venue=pool"));
     result = facet(LADDER "--method zero-shot-ours");
-    assert_non_null(strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
+    assert_non_null(
+        strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
     assert_non_null(strstr(result.out, "/c --resume"));
     // With a policy there, it flies it as asked for.
 #define ALIKE "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0"

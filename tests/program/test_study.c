@@ -38,6 +38,36 @@ static double trials_of(const char *method, int pairs, const char *group)
     return trials;
 }
 
+// How far the speeds of pairs left out are off: the summary's, and the mean over a cell's plans.
+static void check_speeds(void)
+{
+    Json *document, *cell;
+    JsonRef list, row, at = {0};
+    double said, sum = 0.0;
+    int count = 0;
+    assert_ok(json_read(&document, "p/pairs.json"));
+    assert_ok(json_read(&cell, "p/paper-3-1.json"));
+    JsonRef root = json_root(document, "pairs.json"), of_cell = json_root(cell, "cell");
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_element(&row, &list, 3));
+    assert_ok(json_member_number(&said, &row, "speed_off_held_out", 0.0, 1e6));
+    assert_ok(json_member(&list, &of_cell, "heldout"));
+    while (json_next(&at, &list)) {
+        char method[32];
+        double speed, reference;
+        assert_ok(json_member_string(method, sizeof method, &at, "method"));
+        assert_ok(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
+        assert_ok(json_member_number(&reference, &at, "speed_reference", 0.0, 1e6));
+        if (strcmp(method, "factored_composed") != 0) continue;
+        sum += fabs(speed - reference) / reference;
+        count++;
+    }
+    assert_true(count > 0);
+    assert_near(said, sum / count, 1e-9);
+    json_free(document);
+    json_free(cell);
+}
+
 #define CELL "{\"methods\": {\"factored_composed\": {\"seeds\": 1, \"tasks\": "
 
 // With this text as a cell, the study says what is wrong with it.
@@ -98,6 +128,7 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     assert_true(trials_of("ours", 3, "held_out") < trials_of("ours", 2, "held_out"));
     assert_near(trials_of("ours", 2, "last"), trials_of("ours", 3, "held_out"), 0.0);
     assert_near(trials_of("ours", 3, "last"), trials_of("ours", 3, "held_out"), 0.0);
+    check_speeds();
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("p/paper-3-1.json"), 0);
     Run again = run(PAIRS " --method paper");

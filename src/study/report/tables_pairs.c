@@ -9,8 +9,8 @@ void tables_pairs(SheetSink *sink, Report *report)
         "pairs", "passage", "Composition against the number of training pairs",
         .note = "Gates passed, composed, mean over the splits, which are orders of the pairs. New: "
                 "of those left out, pairs whose path and speed no training pair has. Last: pairs "
-                "that no number of the split was trained on. 95 %: bootstrap over pairs and "
-                "splits."};
+                "that no number of the split was trained on. Speeds: how far those of plans of "
+                "pairs left out are off their references. 95 %: bootstrap over pairs and splits."};
     static const char *const groups[] = {"training", "held_out", "held_out_new", "last"};
     JsonRef root = input_root(report, INPUT_PAIRS), rows = input_member(&root, "rows");
     Sheet sheet;
@@ -20,7 +20,8 @@ void tables_pairs(SheetSink *sink, Report *report)
     sheet_columns(&sheet, TEXT("Loss", "loss"), NUMBER("Pairs", "pairs", 0),
                   NUMBER("Splits", "splits", 0), NUMBER("Training", "training", 1, .unit = "%"),
                   NUMBER("Left out", "left out", 1, .unit = "%"),
-                  NUMBER("New", "new", 1, .unit = "%"), NUMBER("Last", "last", 1, .unit = "%"),
+                  NUMBER("New", NULL, 1, .unit = "%"), NUMBER("Last", "last", 1, .unit = "%"),
+                  NUMBER("Speeds off, left out", "speeds", 1, .unit = "%"),
                   NUMBER("Left out, range of the splits", NULL, 0),
                   NUMBER("95 %, left out", "95 %, left out", 0));
     for (int i = 0; i < input_length(&rows); i++) {
@@ -35,6 +36,7 @@ void tables_pairs(SheetSink *sink, Report *report)
             JsonRef rate = input_member(&row, groups[g]);
             sheet_number(&sheet, 100.0 * input_number(report, &rate, "mean"));
         }
+        sheet_number(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"));
         sheet_shares(&sheet, input_number(report, &left_out, "least"),
                      input_number(report, &left_out, "most"));
         sheet_shares(&sheet, input_number(report, &left_out, "low"),
