@@ -330,13 +330,15 @@ static void the_ladder_has_a_rung_a_change(void **state)
         strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
     assert_non_null(strstr(result.out, "/c --resume"));
     // With a policy there, it flies it as asked for.
-#define ALIKE "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0"
+#define ALIKE                                                                                      \
+    "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0 --fix-near "    \
+    "1.25"
     assert_int_equal(facet(ALIKE).code, 1);
     write_text("m/first.h5", "");
     write_text("m/first-ours-1.safetensors", "");
     result = facet(ALIKE);
     assert_non_null(strstr(result.out, "$ facet gate eval"));
-    assert_non_null(strstr(result.out, " --fix-share 0 "));
+    assert_non_null(strstr(result.out, " --fix-share 0 --fix-near 1.25 "));
     // With all cells there, it shows them.
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
