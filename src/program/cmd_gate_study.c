@@ -233,12 +233,13 @@ static int run_part(const Study *s, Part part)
 }
 
 // Parts of one stage do not need each other. All frames first; a training that takes another's
-// encoder over comes after it.
+// encoder over comes after it. A rank that is alone has one stage: it flies a row as soon as it
+// can.
 enum { STAGES = 4 };
 
 static int stage_of(const Study *s, Part part)
 {
-    if (part.kind == DEMOS) return 0;
+    if (part.kind == DEMOS || facet_ranks_count(team_ranks()) == 1) return 0;
     if (part.kind == TRIALS) return 3;
     return s->table->models[part.index].encoder_from ? 2 : 1;
 }

@@ -339,6 +339,12 @@ static void the_ladder_has_a_rung_a_change(void **state)
     result = facet(ALIKE);
     assert_non_null(strstr(result.out, "$ facet gate eval"));
     assert_non_null(strstr(result.out, " --fix-share 0 --fix-near 1.25 "));
+    // A row is flown as soon as it can be, and not after the trainings of others.
+    write_text("m/first-baseline-1.safetensors", "");
+    assert_int_equal(unlink(scratch_path(&scratch, "m/first-ours-1.safetensors")), 0);
+    result = facet(ALIKE " --method first-baseline");
+    assert_non_null(strstr(result.out, "$ facet gate eval"));
+    assert_null(strstr(result.out, "$ facet gate train"));
     // With all cells there, it shows them.
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
