@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Chooses settings of the single gate in piazza, by policies that saw neither piazza nor pool, on trials
 that no table has. First those of the position's observer, and with the one that is the default, flights
-that start near the gate and the length of the training; then, with the training that was chosen, what
-the observer makes of fixes near the gate, on twice the trials. Pool plays no part. What is there is not
-made again.
+that start near the gate and the length of the training; then, with the training that was chosen, how
+far a fix is off at least, on twice the trials. Pool plays no part. What is there is not made again.
 
 Run: python3 tools/choose_gate.py build/facet --json results/gate-choice.json
-     python3 tools/choose_gate.py build/facet --stage near --json results/gate-near.json
+     python3 tools/choose_gate.py build/facet --stage floor --json results/gate-floor.json
 """
 import json
 
@@ -17,7 +16,7 @@ PIAZZA = [word for venue in ("pool", "Field", "industrial") for word in ("--skip
 ALIKE = ["--fix-share", 0]
 UPDATES = ["--updates", 5000]
 LONGER = ["--updates", 10000]
-SHARE = ["--fix-share", 0.25]
+SHARE = ["--fix-share", 0.25, "--fix-floor", 0.2]
 # of a stage: trials a task; and by name, options of the frames, of the training, and of the trials
 STAGES = {
     "first": (8, {
@@ -31,13 +30,12 @@ STAGES = {
         "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES], SHARE),
         "T 0.5 s, share 0.25, 10,000 updates": ([], LONGER, SHARE),
     }),
-    "near": (16, {
-        "all fixes, floor 0.2 m": ([], LONGER, SHARE),
-        "all fixes, floor 0.4 m": ([], LONGER, [*SHARE, "--fix-floor", 0.4]),
-        "all fixes, floor 0.6 m": ([], LONGER, [*SHARE, "--fix-floor", 0.6]),
-        "none within 1 m, floor 0.2 m": ([], LONGER, [*SHARE, "--fix-near", 1]),
-        "none within 1.5 m, floor 0.2 m": ([], LONGER, [*SHARE, "--fix-near", 1.5]),
-        "none within 1 m, floor 0.4 m": ([], LONGER, [*SHARE, "--fix-near", 1, "--fix-floor", 0.4]),
+    "floor": (16, {
+        "floor 0.2 m": ([], LONGER, SHARE),
+        "floor 0.4 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 0.4]),
+        "floor 0.6 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 0.6]),
+        "floor 1 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 1]),
+        "floor 1.5 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 1.5]),
     }),
 }
 

@@ -84,8 +84,6 @@ typedef struct FacetGateWorld {
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances
     double fix_floor; // m, that a fix is off at least, where fixes are weighed, by fix_share or
                       // since a pilot says how sure it is: 0.2
-    double fix_near;  // m, from the gate by the estimate, within which no fix is taken: its frame
-                      // is out of sight; 0 takes all: 0
     double refuse_sigma; // then a fix farther from the estimate than so many times what is expected
                          // is refused; 0 takes all: 0
     int refuse_most;     // at most so many in a row: 3

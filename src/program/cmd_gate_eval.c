@@ -125,8 +125,7 @@ static void show_fixes(const GateTrials *trials, const EvalCommand *o)
     FacetGateTally all = gate_trials_tally(trials, -1, -1);
     printf("\nThe estimate of the place is off by %.2f m, mean over the flights.\n",
            all.estimate_error);
-    if (o->fix.refuse > 0.0 || o->fix.near > 0.0)
-        printf("%d of %d fixes were not taken.\n", all.refused, all.frames);
+    if (o->fix.refuse > 0.0) printf("%d of %d fixes were refused.\n", all.refused, all.frames);
 }
 
 static FacetStatus fly(FacetGateFlyer *flyer, const EvalCommand *o)

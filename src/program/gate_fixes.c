@@ -32,7 +32,6 @@ void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *f
     world->observer_time = fix->time;
     world->fix_share = fix->share;
     world->fix_floor = fix->floor;
-    world->fix_near = fix->near;
     world->refuse_sigma = fix->refuse;
     world->refuse_most = fix->most;
 }
@@ -42,13 +41,10 @@ Json *json_from_fixes(const FixOptions *fix, FacetGateTally tally)
     Json *object = json_object();
     json_set_numbers(object, {"observer_time_s", fix->time},
                      {"samples_a_frame", (double)fix->samples});
-    if (fix->near > 0.0) json_set_number(object, "near_m", fix->near);
-    if (weighs(fix))
-        json_set_numbers(object, {"share", fix->share}, {"floor_m", fix->floor},
-                         {"refuse_sigma", fix->refuse}, {"refuse_most", (double)fix->most});
-    if (weighs(fix) || fix->near > 0.0)
-        json_set_numbers(object, {"frames", (double)tally.frames},
-                         {"refused", (double)tally.refused});
+    if (!weighs(fix)) return object;
+    json_set_numbers(object, {"share", fix->share}, {"floor_m", fix->floor},
+                     {"refuse_sigma", fix->refuse}, {"refuse_most", (double)fix->most},
+                     {"frames", (double)tally.frames}, {"refused", (double)tally.refused});
     return object;
 }
 
@@ -67,7 +63,6 @@ void fix_step(Step *step, const FixOptions *fix)
     add(step, "--fix-share", fix->share, usual.share);
     add(step, "--samples-a-frame", fix->samples, usual.samples);
     add(step, "--fix-floor", fix->floor, usual.floor);
-    add(step, "--fix-near", fix->near, usual.near);
     add(step, "--refuse", fix->refuse, usual.refuse);
     add(step, "--refuse-most", fix->most, usual.most);
 }
@@ -77,8 +72,6 @@ void fix_text(char out[FIX_TEXT], const FixOptions *fix)
     int length = 0;
     if (fix->time != FACET_GATE_OBSERVER_TIME)
         length = snprintf(out, FIX_TEXT, ", observer time %.9g", fix->time);
-    if (fix->near > 0.0)
-        length += snprintf(out + length, (size_t)(FIX_TEXT - length), ", fix near %.9g", fix->near);
     if (weighs(fix))
         snprintf(out + length, (size_t)(FIX_TEXT - length),
                  ", samples a frame %d, fix share %.9g, fix floor %.9g, refuse %.9g, refuse most "

@@ -12,7 +12,6 @@ typedef struct FixOptions {
     double share;  // of its distance that a fix is off; 0 for one weight at all distances
     int samples;   // of a frame; more than 1 say how sure a fix is
     double floor;  // m, that a fix is off at least, where fixes are weighed
-    double near;   // m, from the gate within which none is taken; 0 takes all
     double refuse; // beyond so many times what is expected; 0 for none
     int most;      // refused in a row
 } FixOptions;
@@ -31,8 +30,6 @@ FixOptions fix_defaults(void); // one sample, weighed by its distance
                    "apart"),                                                                       \
         option_double("fix-floor", &(fix).floor, "M", 1e-3, 1e3,                                   \
                       "m that a weighed fix is off at least"),                                     \
-        option_double("fix-near", &(fix).near, "M", 0.0, 1e3,                                      \
-                      "take no fix within M m of the gate, by the estimate, 0 to take all"),       \
         option_double(                                                                             \
             "refuse", &(fix).refuse, "K", 0.0, 1e3,                                                \
             "refuse a weighed fix farther off than K times what is expected, 0 for none"),         \

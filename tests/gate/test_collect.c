@@ -134,7 +134,7 @@ static void looks_change_pixels_alone(void **unused)
     facet_gate_world_destroy(world);
 }
 
-// What trials make of fixes, their weights and which are taken, is not what training flights do.
+// The weights of the fixes of trials are not those of training flights.
 static void weights_of_fixes_play_no_part(void **unused)
 {
     (void)unused;
@@ -143,9 +143,8 @@ static void weights_of_fixes_play_no_part(void **unused)
     FacetGateCollection collection = collection_of(&task);
     collection.flights = 2;
     assert_true(world->fix_share == FACET_GATE_FIX_SHARE && world->fix_share > 0.0);
-    world->fix_near = 2.0;
     Kept weighed = collect(world, &collection, NULL, 2);
-    world->fix_share = world->fix_near = 0.0;
+    world->fix_share = 0.0;
     Kept alike = collect(world, &collection, NULL, 2);
     assert_true(weighed.labels == alike.labels);
     facet_gate_world_destroy(world);

@@ -227,8 +227,6 @@ static void a_study_goes_on_where_it_stopped(void **state)
             "with samples a frame 4, found one with samples a frame 1");
     refused("gate study --out @ --fix-share 0", 1,
             "with fix share 0, found one with samples a frame 1");
-    refused("gate study --out @ --fix-near 1", 1,
-            "with fix near 1, found one with samples a frame 1");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
@@ -330,15 +328,13 @@ static void the_ladder_has_a_rung_a_change(void **state)
         strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
     assert_non_null(strstr(result.out, "/c --resume"));
     // With a policy there, it flies it as asked for.
-#define ALIKE                                                                                      \
-    "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0 --fix-near "    \
-    "1.25"
+#define ALIKE "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0"
     assert_int_equal(facet(ALIKE).code, 1);
     write_text("m/first.h5", "");
     write_text("m/first-ours-1.safetensors", "");
     result = facet(ALIKE);
     assert_non_null(strstr(result.out, "$ facet gate eval"));
-    assert_non_null(strstr(result.out, " --fix-share 0 --fix-near 1.25 "));
+    assert_non_null(strstr(result.out, " --fix-share 0 "));
     // A row is flown as soon as it can be, and not after the trainings of others.
     write_text("m/first-baseline-1.safetensors", "");
     assert_int_equal(unlink(scratch_path(&scratch, "m/first-ours-1.safetensors")), 0);

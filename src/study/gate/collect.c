@@ -144,9 +144,8 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
         trial.disturbance = options->disturbance;
     }
     const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = !options->blind};
-    FacetGateWorld alike = *world; // but for the weights of fixes, and all are taken
+    FacetGateWorld alike = *world; // but for the weights of fixes
     alike.fix_share = 0.0;
-    alike.fix_near = 0.0;
     return facet_gate_fly(&r->result, &alike, &trial, r->expert ? &expert : pilot, &watch);
 }
 

@@ -73,10 +73,6 @@ static FacetStatus check_settings(const FacetGateWorld *world)
         return status_fail(FACET_BAD_ARGUMENT,
                            "fixes: expected that they are off by more than 0 m at least, found %g",
                            world->fix_floor);
-    if (!(world->fix_near >= 0.0))
-        return status_fail(FACET_BAD_ARGUMENT,
-                           "fixes: expected that those within 0 m or more are not taken, found %g",
-                           world->fix_near);
     return status_ok();
 }
 
@@ -184,17 +180,6 @@ static double expected_variance(const FacetGateWorld *world, const FacetGatePilo
     return world->fix_floor * world->fix_floor + off * off;
 }
 
-// Whether the frame's fix was taken.
-static bool take_fix(Run *run, FacetVec3 offset, double variance)
-{
-    FacetVec3 fix = position_fix(run, offset), at = run->observer.state.pos_world;
-    if (run->observer.started && vec3_distance(at, run->gate.center) < run->world->fix_near) {
-        observer_miss(&run->observer);
-        return false;
-    }
-    return observer_fix(&run->observer, fix, variance);
-}
-
 static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGatePilot *pilot,
                               const FacetGateWatch *watch)
 {
@@ -213,7 +198,7 @@ static FacetStatus take_frame(Run *run, uint8_t *rgb, double time, const FacetGa
     FacetVec3 first = offset_at(offsets, 0), later = offset_at(offsets, SPEED_OFFSET);
     double speed = vec3_distance(first, later) / (SPEED_OFFSET * FACET_GATE_CHUNK_STEP);
     double expected = expected_variance(world, pilot, first) + view.variance;
-    bool taken = take_fix(run, first, expected);
+    bool taken = observer_fix(&run->observer, position_fix(run, first), expected);
     const FacetQuadState *estimate = &run->observer.state;
     approach_build(&run->approach, &run->gate, estimate->pos_world, estimate->vel_world,
                    clamp(speed, 0.5, 1.5 * world->speed));

@@ -15,7 +15,7 @@ Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double i
 }
 
 // P over the time between two fixes.
-void observer_miss(Observer *o)
+static void forget(Observer *o)
 {
     double z = o->keep, dt = o->interval;
     o->pos_pos = (o->pos_pos + dt * (2.0 * o->pos_vel + dt * o->vel_vel)) / z;
@@ -43,7 +43,7 @@ bool observer_fix(Observer *observer, FacetVec3 pos_world, double variance)
     FacetVec3 error = vec3_sub(pos_world, state->pos_world);
     double position_gain = observer->position_gain, velocity_gain = observer->velocity_gain;
     if (variance > 0.0) {
-        observer_miss(observer);
+        forget(observer);
         double expected = observer->pos_pos + variance;
         if (refuses(observer, vec3_norm(error), expected)) return false;
         position_gain = observer->pos_pos / expected;

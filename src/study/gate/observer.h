@@ -49,9 +49,6 @@ Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double i
 // then the gains are a and b/dt. The first one is taken as it is. False when it was refused.
 bool observer_fix(Observer *observer, FacetVec3 pos_world, double variance);
 
-// A frame whose fix is not taken: what was known counts less.
-void observer_miss(Observer *observer);
-
 // One step of the model, after which the gyro has this attitude and reads this rate.
 void observer_step(Observer *observer, const FacetQuadModel *model,
                    const double command[FACET_QUAD_MOTORS], FacetQuat attitude,
