@@ -29,7 +29,7 @@ enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_BODY_RADIUS   0.12 // m, of the ball that must not touch anything
 #define FACET_GATE_WAY_RADIUS    0.45 // m, that the expert's way keeps from anything solid
 #define FACET_GATE_FIX_SHARE     0.25 // of its distance that a fix is expected to be off
-#define FACET_GATE_FIX_FLOOR     0.2  // m, that a fix is off at least
+#define FACET_GATE_FIX_FLOOR     1.5  // m, that a fix is off at least
 #define FACET_GATE_OBSERVER_TIME 0.5  // s, time constant of the position's observer
 
 enum { FACET_GATE_REFUSE_MOST = 3 }; // fixes in a row
@@ -83,7 +83,7 @@ typedef struct FacetGateWorld {
     double observer_time;              // s, time constant of the position's observer: 0.5
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances
     double fix_floor; // m, that a fix is off at least, where fixes are weighed, by fix_share or
-                      // since a pilot says how sure it is: 0.2
+                      // since a pilot says how sure it is: 1.5
     double refuse_sigma; // then a fix farther from the estimate than so many times what is expected
                          // is refused; 0 takes all: 0
     int refuse_most;     // at most so many in a row: 3

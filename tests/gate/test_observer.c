@@ -195,7 +195,8 @@ static void flights_refuse_jumps(void **unused)
     (void)unused;
     FacetGateWorld *world = shipped_world();
     JumpingPilot pilot = {.world = world, .jump = 1.5, .variance = 0.01};
-    world->fix_share = 0.0; // so that weights are the pilot's alone
+    world->fix_share = 0.0; // so that weights are the pilot's, but for a floor that is small
+    world->fix_floor = 0.2;
     FacetGateFlight plain = fly(world, &pilot, false);
     world->refuse_sigma = 3.0;
     FacetGateFlight refusing = fly(world, &pilot, true), untold = fly(world, &pilot, false);

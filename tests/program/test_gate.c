@@ -162,7 +162,7 @@ static void write_settings(const char *venues)
     char text[300];
     snprintf(text, sizeof text,
              "{\"settings\": \"seed 1, demos 600, updates 10000, rounds 2, flights 100, train 0, "
-             "held-out 0, venues %s, samples a frame 1, fix share 0.25, fix floor 0.2, refuse 0, "
+             "held-out 0, venues %s, samples a frame 1, fix share 0.25, fix floor 1.5, refuse 0, "
              "refuse most 3\"}",
              venues);
     write_text("settings.json", text);
