@@ -91,33 +91,31 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
     scratch_end(&scratch);
 }
 
-#define TALLY(error)                                                                               \
+#define TALLY(error, share)                                                                        \
     "{\"pairs\":4,\"error_m\":" error                                                              \
-    ",\"median_m\":0.25,\"least_m\":0.125,\"most_m\":1.5,\"share\":0.75}"
-#define VARIANT(name, kind, seen, loss, error)                                                     \
+    ",\"median_m\":0.25,\"least_m\":0.125,\"most_m\":1.5,\"share\":" share "}"
+#define VARIANT(name, kind, seen, loss, error, share)                                              \
     "{\"variant\":\"" name "\",\"name\":\"the " name "\",\"kind\":\"" kind                         \
     "\",\"composed_loss\":" loss ",\"folds\":2,\"field\":21,\"seen\":" seen                        \
-    ",\"parameters\":1000,\"left_out\":{\"composed\":" TALLY(error) ",\"joint\":" TALLY(           \
-        "0.5") "},\"training\":{\"composed\":" TALLY("0.0625") "}}"
+    ",\"parameters\":1000,\"left_out\":{\"composed\":" TALLY(error, share) ",\"joint\":" TALLY(    \
+        "0.5", "0.9") "},\"training\":{\"composed\":" TALLY("0.0625", "1") "}}"
+
+#define FOUR      VARIANT("default", "blocks", "17.5", "0", "1", "0.6")
+#define WHOLE     VARIANT("whole", "dilation", "32", "0", "2", "0.75")
+#define PLACES    VARIANT("no-position", "position", "17.5", "0", "3", "0.25")
+#define UNET      VARIANT("unet", "unet", "32", "0", "2.5", "0.125")
+#define UNCOUNTED VARIANT("default", "blocks", "17.5", "3", "null", "null")
+#define NETWORKS  FOUR "," WHOLE "," PLACES "," UNET "," UNCOUNTED
 
 // Two losses; the second has one network, and one without a number.
 static void the_mechanism_is_a_table_and_a_figure(void **state)
 {
     (void)state;
     Scratch scratch = scratch_begin();
-    const char *files[INPUT_KINDS] = {
-        [INPUT_MECHANISM] = scratch_write(
-            &scratch, "study.json",
-            "{\"command\":\"facet study mechanism\",\"variants\":[" VARIANT(
-                "default", "blocks", "17.5", "0",
-                "1") "," VARIANT("whole", "dilation", "32", "0",
-                                 "2") "," VARIANT("no-position", "position", "17.5", "0",
-                                                  "3") "," VARIANT("unet", "unet", "32", "0",
-                                                                   "2.5") "," VARIANT("default",
-                                                                                      "blocks",
-                                                                                      "17.5", "3",
-                                                                                      "null") "]"
-                                                                                              "}")};
+    static const char text[] =
+        "{\"command\":\"facet study mechanism\",\"variants\":[" NETWORKS "]}";
+    const char *files[INPUT_KINDS] = {[INPUT_MECHANISM] =
+                                          scratch_write(&scratch, "study.json", text)};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "mechanism");
     assert_int_equal(length_of(&table, "rows"), 5);
@@ -129,11 +127,12 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
     assert_empty(&table, 4, "Composed, left out (m)");
     JsonRef figure = entry_of(document, "figures", "mechanism");
     const char *svg = chars_of(&figure, "svg");
-    assert_non_null(strstr(svg, "the whole, composed: 2.000 m, training 0.062 m"));
-    assert_non_null(strstr(svg, "the no-position, composed: 3.000 m"));
+    assert_non_null(
+        strstr(svg, "the whole, composed: 75 % of the gates, 2.000 m off, training 0.062 m"));
+    assert_non_null(strstr(svg, "the no-position, composed: 25 % of the gates, 3.000 m"));
     // Beside the curve and not among the changes on the right, where names stand below the marks.
-    assert_non_null(strstr(svg, "the unet, composed: 2.500 m"));
-    assert_non_null(strstr(svg, "the unet, joint: 0.500 m"));
+    assert_non_null(strstr(svg, "the unet, composed: 12 % of the gates, 2.500 m"));
+    assert_non_null(strstr(svg, "the unet, joint: 90 % of the gates, 0.500 m"));
     assert_null(strstr(svg, ">the unet</text>"));
     assert_non_null(strstr(svg, ">the no-position</text>"));
     assert_non_null(strstr(svg, "composed loss 3, joint"));

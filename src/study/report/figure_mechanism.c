@@ -1,5 +1,5 @@
-// The figure of the mechanism study: the error of plans of pairs that training did not show, by how
-// many keypoints an output sees, and beside it by what else the networks differ in.
+// The figure of the mechanism study: gates passed by plans of pairs that training did not show, by
+// how many keypoints an output sees, and beside it by what else the networks differ in.
 #include "report/figures.h"
 
 #include <math.h>
@@ -40,24 +40,27 @@ static void find_losses(Mechanism *m)
     }
 }
 
-static double error_of(const Mechanism *m, const JsonRef *row, const char *mode)
+static double of_left_out(const Mechanism *m, const JsonRef *row, const char *mode, const char *key)
 {
     char path[60];
-    snprintf(path, sizeof path, "left_out.%s.error_m", mode);
+    snprintf(path, sizeof path, "left_out.%s.%s", mode, key);
     return input_at(m->report, row, path);
 }
 
-static double largest(const Mechanism *m)
+// In percent.
+static double gates_of(const Mechanism *m, const JsonRef *row, const char *mode)
 {
-    double most = 0.0;
+    return 100.0 * of_left_out(m, row, mode, "share");
+}
+
+static bool has_gates(const Mechanism *m)
+{
     for (int i = 0; i < input_length(&m->rows); i++) {
         JsonRef row = input_element(&m->rows, i);
-        double errors[] = {error_of(m, &row, "composed"), error_of(m, &row, "joint"),
-                           input_at(m->report, &row, "left_out.composed.most_m")};
-        for (int k = 0; k < 3; k++)
-            if (!isnan(errors[k])) most = fmax(most, errors[k]);
+        if (!isnan(gates_of(m, &row, "composed")) || !isnan(gates_of(m, &row, "joint")))
+            return true;
     }
-    return most;
+    return false;
 }
 
 // Whether a network differs in how far it sees, or in nothing.
@@ -78,21 +81,16 @@ static void draw_square(Svg *svg, double x, double y, const char *color, bool em
     if (empty) svg_polygon(svg, inner, 4, "bg", tip);
 }
 
-// A mark with the range of the folds: round, for a dilated network a diamond, and for a U-Net a
-// square, which is empty for joint plans.
+// A mark: round, for a dilated network a diamond, and for a U-Net a square, which is empty for
+// joint plans.
 static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const JsonRef *row, double x,
                       const char *mode, const char *color)
 {
     char tip[200];
-    double error = error_of(m, row, mode), y = plot_y(plot, error);
-    snprintf(tip, sizeof tip, "%.40s, %s: %.3f m, training %.3f m", input_text(row, "name"), mode,
-             error, input_at(m->report, row, "training.composed.error_m"));
-    if (strcmp(mode, "composed") == 0) {
-        double least = input_at(m->report, row, "left_out.composed.least_m");
-        double most = input_at(m->report, row, "left_out.composed.most_m");
-        if (!isnan(least) && !isnan(most))
-            svg_line(svg, x, plot_y(plot, least), x, plot_y(plot, most), color, 1, "2 2");
-    }
+    double gates = gates_of(m, row, mode), y = plot_y(plot, gates);
+    snprintf(tip, sizeof tip, "%.40s, %s: %.0f %% of the gates, %.3f m off, training %.3f m",
+             input_text(row, "name"), mode, gates, of_left_out(m, row, mode, "error_m"),
+             input_at(m->report, row, "training.composed.error_m"));
     if (is_unet(row))
         draw_square(svg, x, y, color, strcmp(mode, "joint") == 0, tip);
     else if (strcmp(input_text(row, "kind"), "dilation") == 0)
@@ -101,7 +99,7 @@ static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const Json
         svg_dot(svg, x, y, 3.8, color, tip);
 }
 
-// The error by the field, of one loss and mode, in the order of what is seen.
+// The gates by the field, of one loss and mode, in the order of what is seen.
 static void draw_curve(Svg *svg, const Mechanism *m, int loss, int mode)
 {
     double points[2 * POINTS_MAX], after = -1.0;
@@ -114,7 +112,7 @@ static void draw_curve(Svg *svg, const Mechanism *m, int loss, int mode)
             JsonRef row = input_element(&m->rows, i);
             double at = input_number(m->report, &row, "seen");
             if (!is_field(&row) || loss_of(m, &row) != m->losses[loss] || !(at > after) ||
-                !(at < seen) || isnan(error_of(m, &row, modes[mode].key)))
+                !(at < seen) || isnan(gates_of(m, &row, modes[mode].key)))
                 continue;
             seen = at;
             next = row;
@@ -122,7 +120,7 @@ static void draw_curve(Svg *svg, const Mechanism *m, int loss, int mode)
         if (!next.node || count == POINTS_MAX) break;
         after = seen;
         points[2 * count] = plot_x(&m->field, seen);
-        points[2 * count + 1] = plot_y(&m->field, error_of(m, &next, modes[mode].key));
+        points[2 * count + 1] = plot_y(&m->field, gates_of(m, &next, modes[mode].key));
         draw_mark(svg, m, &m->field, &next, points[2 * count++], modes[mode].key, color);
     }
     if (count > 1) svg_curve(svg, points, count, color, 2, modes[mode].dash, NULL);
@@ -135,7 +133,7 @@ static void draw_unet(Svg *svg, const Mechanism *m, int loss, int mode)
         JsonRef row = input_element(&m->rows, i);
         double seen = input_number(m->report, &row, "seen");
         if (is_unet(&row) && loss_of(m, &row) == m->losses[loss] && !isnan(seen) &&
-            !isnan(error_of(m, &row, modes[mode].key)))
+            !isnan(gates_of(m, &row, modes[mode].key)))
             draw_mark(svg, m, &m->field, &row, plot_x(&m->field, seen), modes[mode].key,
                       colors[loss % COLORS]);
     }
@@ -173,7 +171,7 @@ static void draw_others(Svg *svg, const Mechanism *m)
             JsonRef row = input_element(&m->rows, i);
             if (strcmp(input_text(&row, "variant"), name) != 0) continue;
             for (int k = 0; k < m->loss_count; k++)
-                if (loss_of(m, &row) == m->losses[k] && !isnan(error_of(m, &row, "composed")))
+                if (loss_of(m, &row) == m->losses[k] && !isnan(gates_of(m, &row, "composed")))
                     draw_mark(svg, m, &m->other, &row, middle + beside(m, k), "composed",
                               colors[k % COLORS]);
         }
@@ -204,31 +202,28 @@ void figures_mechanism(Json *list, Report *report)
     const Figure figure = {"mechanism",
                            "passage",
                            "What makes composition work",
-                           "Mean distance from the expert's keypoints, of pairs that training did "
-                           "not show, by how many of the plan's 32 keypoints an output sees: dots "
-                           "are stacks of 1 to 6 blocks, diamonds four blocks with dilations, "
-                           "squares a U-Net (empty: joint). "
-                           "Right: other changes to the four blocks, composed. Dotted: the range "
-                           "of the folds.",
+                           "Gates passed on pairs that training did not show, by how many of the "
+                           "plan's 32 keypoints an output sees: dots are stacks of 1 to 6 blocks, "
+                           "diamonds four blocks with dilations, squares a U-Net (empty: joint). "
+                           "Right: other changes to the four blocks, composed.",
                            WIDTH,
                            TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
-    double most = largest(&m);
     if (!report->inputs[INPUT_MECHANISM].document) return;
-    if (!(most > 0.0)) {
+    if (!has_gates(&m)) {
         figure_missing(list, &figure, "No network was measured: run facet study mechanism.");
         return;
     }
-    Axis errors = axis_round(0.0, most, 5);
+    Axis gates = axis_exact(0.0, 100.0, 20.0);
     double right = LEFT + PANEL + BETWEEN;
-    m.field = (Plot){LEFT, TOP, PANEL, HEIGHT, axis_exact(0.0, 32.0, 8.0), errors};
-    m.other = (Plot){right, TOP, WIDTH - 14 - right, HEIGHT, axis_exact(0.0, 1.0, 1.0), errors};
+    m.field = (Plot){LEFT, TOP, PANEL, HEIGHT, axis_exact(0.0, 32.0, 8.0), gates};
+    m.other = (Plot){right, TOP, WIDTH - 14 - right, HEIGHT, axis_exact(0.0, 1.0, 1.0), gates};
     Svg svg;
     svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
     svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
     svg_text(&svg, LEFT, TOP - 12, SVG_START, 13, "muted", "pairs left out, by what is seen");
     svg_text(&svg, right, TOP - 12, SVG_START, 13, "muted", "other changes, composed");
-    plot_frame(&svg, &m.field, "keypoints that an output sees", "mean distance (m)");
-    plot_frame(&svg, &m.other, "", "mean distance (m)");
+    plot_frame(&svg, &m.field, "keypoints that an output sees", "gates passed (%)");
+    plot_frame(&svg, &m.other, "", "gates passed (%)");
     for (int k = 0; k < m.loss_count; k++)
         for (int mode = 0; mode < 2; mode++) {
             draw_curve(&svg, &m, k, mode);
