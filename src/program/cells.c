@@ -8,10 +8,8 @@
 #include "team.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // A weight from 0 to 1e6 that ends where `stop` is or at the end of the text; NULL is none.
 static const char *read_weight(double *out, const char *text, char stop)
@@ -110,21 +108,4 @@ int cells_make(const Cells *cells)
     code = (int)-ranks_least(ranks, -code);
     if (code == EXIT_DONE) ranks_watch_end(&watch);
     return code;
-}
-
-FacetStatus cells_speeds_off(SpeedsOff *off, const JsonRef *root, const char *method)
-{
-    JsonRef list, at = {0};
-    char name[64];
-    TRY(json_member(&list, root, "heldout"));
-    while (json_next(&at, &list)) {
-        double speed, reference;
-        TRY(json_member_string(name, sizeof name, &at, "method"));
-        if (strcmp(name, method) != 0) continue;
-        TRY(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
-        TRY(json_member_number(&reference, &at, "speed_reference", 1e-3, 1e6));
-        off->sum += fabs(speed / reference - 1.0);
-        off->count += 1.0;
-    }
-    return status_ok();
 }

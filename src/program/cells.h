@@ -3,7 +3,6 @@
 #ifndef FACET_PROGRAM_CELLS_H
 #define FACET_PROGRAM_CELLS_H
 
-#include "base/json.h"
 #include "steps.h"
 
 enum { CELLS_MAX = 4096 };
@@ -24,15 +23,6 @@ int cells_make(const Cells *cells);
 // `agreements`, which may be NULL, that of the agreement can stand after a comma: "3,10".
 FacetStatus cells_losses(double *losses, double *agreements, int *count, const TextList *texts,
                          int most);
-
-// How far the speeds of plans of held-out tasks are off their references: gates alone hardly show
-// that a size was heard.
-typedef struct SpeedsOff {
-    double sum, count; // of |speed / reference - 1|
-} SpeedsOff;
-
-// Adds those of one method of a file of `facet eval`.
-FacetStatus cells_speeds_off(SpeedsOff *off, const JsonRef *root, const char *method);
 
 // The demonstrations of a study, unless they are there.
 int cells_demos(const char *path, const CommonOptions *common);

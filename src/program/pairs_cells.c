@@ -63,7 +63,7 @@ FacetStatus pairs_cell_read(EvidenceCounts *counts, SpeedsOff *speeds, const cha
     FacetStatus status = json_member(&methods, &root, "methods");
     if (status.ok) status = json_member(&method, &methods, key);
     if (status.ok) status = count_tasks(counts, &method, place);
-    if (status.ok) status = cells_speeds_off(speeds, &root, key);
+    if (status.ok) status = speeds_off_read(speeds, &root, key);
     json_free(document);
     return status;
 }

@@ -2,8 +2,8 @@
 #ifndef FACET_PROGRAM_PAIRS_CELLS_H
 #define FACET_PROGRAM_PAIRS_CELLS_H
 
-#include "cells.h"
 #include "evidence/evidence.h"
+#include "speeds_off.h"
 
 #include <facet/course.h>
 
