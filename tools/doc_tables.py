@@ -153,8 +153,8 @@ def held_out_speeds(data, label):
 
 def pairs(data, label):
     """A row a loss and number of training pairs: "ours, 8" or "the paper's, 8"."""
-    loss, number = label.removeprefix("the ").replace("paper's", "paper").split(", ")
-    row = next(row for row in data["rows"] if row["method"] == loss and row["pairs"] == int(number))
+    losses = {"ours": "ours", "paper": "the paper's"}
+    row = next(row for row in data["rows"] if f"{losses[row['method']]}, {row['pairs']}" == label)
     left_out = row["held_out"]
     return [f"{row['splits']}", *(f"{100 * row[key]['mean']:.1f} %" for key in ("training", "held_out")),
             f"{100 * left_out['least']:.0f}–{100 * left_out['most']:.0f} %",
@@ -166,10 +166,11 @@ def mechanism(data, label):
     """A row a network, by the name of its variant: what an output sees, then for the paper's loss and
     for ours the distance of composed plans of pairs left out, the range of the folds, joint plans, and
     composed ones of pairs learned; gates of pairs left out at last."""
-    rows = [row for row in data["variants"] if row["variant"] == label.strip("`")]
-    cells = [f"{rows[0]['seen']:.1f}"]
+    name = label.strip("`")
+    cells = [f"{named(data['variants'], 'variant', name)['seen']:.1f}"]
     for loss in (0, 3):
-        row = next(row for row in rows if row["composed_loss"] == loss)
+        row = next(row for row in data["variants"]
+                   if row["variant"] == name and row["composed_loss"] == loss)
         left_out = row["left_out"]["composed"]
         cells += [f"{left_out['error_m']:.2f}", f"{left_out['least_m']:.2f}–{left_out['most_m']:.2f}",
                   f"{row['left_out']['joint']['error_m']:.2f}",
@@ -530,7 +531,8 @@ def new_value(data, label):
 
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, pairs, mechanism, recipe_losses,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, pairs, mechanism,
+    recipe_losses,
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,

@@ -72,7 +72,8 @@ class Docs(unittest.TestCase):
         self.assertIn("without a comment", wrong[0])
 
     def test_a_row_that_no_file_has_is_refused(self):
-        for page, label in (("docs/results.md", "| ours, joint |"), ("docs/vision.md", "| Baseline |")):
+        for page, label in (("docs/results.md", "| ours, joint |"), ("docs/results.md", "| ours, 8 |"),
+                            ("docs/results.md", "| `whole` |"), ("docs/vision.md", "| Baseline |")):
             wrong = self.change(page, label, "| ours, wishful |")
             self.assertEqual(len(wrong), 1)
             self.assertIn("no such row", wrong[0])

@@ -10,7 +10,10 @@ void tables_pairs(SheetSink *sink, Report *report)
         .note = "Gates passed, composed, mean over the splits, which are orders of the pairs. New: "
                 "of those left out, pairs whose path and speed no training pair has. Last: pairs "
                 "that no number of the split was trained on. Speeds: how far those of plans of "
-                "pairs left out are off their references. 95 %: bootstrap over pairs and splits."};
+                "pairs left out are off their references. 95 %: bootstrap over pairs and splits.",
+        .aside = "Gates passed, composed, mean over the splits, which are orders of the pairs. "
+                 "Last: pairs that no number of the split was trained on. Speeds: how far those "
+                 "of plans of pairs left out are off. 95 %: bootstrap over pairs and splits."};
     static const char *const groups[] = {"training", "held_out", "held_out_new", "last"};
     JsonRef root = input_root(report, INPUT_PAIRS), rows = input_member(&root, "rows");
     Sheet sheet;
