@@ -47,7 +47,7 @@ static void read_pairs(const uint8_t *bytes, size_t size)
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     for (int g = 0; g < PAIRS_GROUPS; g++)
         if (!evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, 1).ok) abort();
-    SpeedsOff speeds = {0};
+    PairsSpeeds speeds = {0};
     (void)pairs_cell_read(counts, &speeds, fuzz_file(bytes, size), "ours_composed", &place);
     for (int g = 0; g < PAIRS_GROUPS; g++) evidence_counts_free(&counts[g]);
 }

@@ -159,7 +159,8 @@ def pairs(data, label):
     return [f"{row['splits']}", *(f"{100 * row[key]['mean']:.1f} %" for key in ("training", "held_out")),
             f"{100 * left_out['least']:.0f}–{100 * left_out['most']:.0f} %",
             f"{100 * left_out['low']:.0f}–{100 * left_out['high']:.0f} %",
-            f"{100 * row['last']['mean']:.1f} %", f"{100 * row['speed_off_held_out']:.1f} %"]
+            f"{100 * row['last']['mean']:.1f} %", f"{100 * row['speed_off_held_out']:.1f} %",
+            f"{100 * row['speed_off_last']:.1f} %"]
 
 
 def mechanism(data, label):

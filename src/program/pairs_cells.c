@@ -53,17 +53,25 @@ static FacetStatus count_tasks(EvidenceCounts *counts, const JsonRef *method,
     return status_ok();
 }
 
-FacetStatus pairs_cell_read(EvidenceCounts *counts, SpeedsOff *speeds, const char *path,
+static bool is_last(const void *context, const char *task)
+{
+    const PairsPlace *place = context;
+    return place_of(place->split, task) >= place->most;
+}
+
+FacetStatus pairs_cell_read(EvidenceCounts *counts, PairsSpeeds *speeds, const char *path,
                             const char *key, const PairsPlace *place)
 {
     Json *document;
     JsonRef methods, method;
+    const SpeedsTasks last = {is_last, place};
     TRY(json_read(&document, path));
     JsonRef root = json_root(document, path);
     FacetStatus status = json_member(&methods, &root, "methods");
     if (status.ok) status = json_member(&method, &methods, key);
     if (status.ok) status = count_tasks(counts, &method, place);
-    if (status.ok) status = speeds_off_read(speeds, &root, key);
+    if (status.ok) status = speeds_off_read(&speeds->held_out, &root, key, NULL);
+    if (status.ok) status = speeds_off_read(&speeds->last, &root, key, &last);
     json_free(document);
     return status;
 }

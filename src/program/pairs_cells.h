@@ -5,9 +5,7 @@
 #include "evidence/evidence.h"
 #include "speeds_off.h"
 
-#include <facet/course.h>
-
-enum { PAIRS_TASKS_MAX = 256, PAIRS_NAME_SIZE = 2 * FACET_COURSE_NAME_MAX + 2 };
+enum { PAIRS_TASKS_MAX = 256, PAIRS_NAME_SIZE = SPEEDS_TASK_SIZE };
 
 // The pairs of one split, in the order in which they join training.
 typedef struct PairsSplit {
@@ -32,10 +30,14 @@ typedef struct PairsPlace {
     int number, trained, most;
 } PairsPlace;
 
+typedef struct PairsSpeeds {
+    SpeedsOff held_out, last;
+} PairsSpeeds;
+
 // Counts the cell of a file, which has every pair of its split once: counts [groups], of
-// PAIRS_TASKS_MAX tasks and more splits than `number`, and the speeds of those left out. `key`
-// names the method's results.
-FacetStatus pairs_cell_read(EvidenceCounts *counts, SpeedsOff *speeds, const char *path,
+// PAIRS_TASKS_MAX tasks and more splits than `number`, and the speeds of those left out and of the
+// last. `key` names the method's results.
+FacetStatus pairs_cell_read(EvidenceCounts *counts, PairsSpeeds *speeds, const char *path,
                             const char *key, const PairsPlace *place);
 
 #endif

@@ -251,7 +251,7 @@ static FacetStatus read_cell(Row *row, const char *path, int r, uint64_t seed)
     if (status.ok) status = json_member_number(&plans, &method, "seeds", 1.0, 1000.0);
     if (status.ok) status = read_tasks(row, &method, plans);
     if (status.ok) status = read_numbers(row, &method);
-    if (status.ok) status = speeds_off_read(&row->speeds, &root, key);
+    if (status.ok) status = speeds_off_read(&row->speeds, &root, key, NULL);
     if (status.ok) {
         row->plans += plans;
         row->seed[row->seeds++] = seed;

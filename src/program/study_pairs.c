@@ -131,13 +131,18 @@ static int make_cells(const PairsCommand *o, const PairsSplit *splits)
 static const char *const group_keys[PAIRS_GROUPS] = {"training", "held_out", "held_out_new",
                                                      "last"};
 
+static void set_speeds(Json *row, const char *key, SpeedsOff off)
+{
+    if (off.count > 0.0) json_set_number(row, key, off.sum / off.count);
+}
+
 // A row of the summary: a loss and a number of pairs, over the splits whose cells are there.
 static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsCommand *o, int method,
                            int n)
 {
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     EvidenceRate rates[PAIRS_GROUPS];
-    SpeedsOff speeds = {0};
+    PairsSpeeds speeds = {0};
     FacetStatus status = status_ok();
     for (int g = 0; g < PAIRS_GROUPS && status.ok; g++)
         status = evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, SPLITS_MAX);
@@ -156,7 +161,8 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
     json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[PAIRS_TRAINING].seeds});
     for (int g = 0; g < PAIRS_GROUPS; g++)
         json_set(row, group_keys[g], json_from_evidence(rates[g]));
-    if (speeds.count > 0.0) json_set_number(row, "speed_off_held_out", speeds.sum / speeds.count);
+    set_speeds(row, "speed_off_held_out", speeds.held_out);
+    set_speeds(row, "speed_off_last", speeds.last);
     json_push(list, row);
     return status;
 }

@@ -230,10 +230,12 @@ static void operators_are_a_table(void **state)
 #define RATE(mean) "{\"mean\":" mean ",\"least\":0.25,\"most\":0.75,\"low\":0.125,\"high\":0.875}"
 
 #define FIELD(key, mean) ",\"" key "\":" RATE(mean)
-#define PAIRS_OURS       "{\"method\":\"ours\",\"pairs\":8,\"splits\":2,\"speed_off_held_out\":0.25"
-#define OURS_LEFT        FIELD("held_out", "0.5") FIELD("held_out_new", "0.4") FIELD("last", "0.3")
-#define PAIRS_PAPER      "{\"method\":\"paper\",\"pairs\":11,\"splits\":1"
-#define HALF_A_RATE      ",\"held_out\":{\"most\":0.5,\"high\":0.5}"
+#define PAIRS_OURS                                                                                 \
+    "{\"method\":\"ours\",\"pairs\":8,\"splits\":2,\"speed_off_held_out\":0.25"                    \
+    ",\"speed_off_last\":0.125"
+#define OURS_LEFT   FIELD("held_out", "0.5") FIELD("held_out_new", "0.4") FIELD("last", "0.3")
+#define PAIRS_PAPER "{\"method\":\"paper\",\"pairs\":11,\"splits\":1"
+#define HALF_A_RATE ",\"held_out\":{\"most\":0.5,\"high\":0.5}"
 
 // A row a loss and number of pairs; rates that are not there are cells without a number.
 static void numbers_of_pairs_are_a_table(void **state)
@@ -256,7 +258,9 @@ static void numbers_of_pairs_are_a_table(void **state)
     assert_near(number_in(&table, 0, "New (%)"), 40.0, 1e-9);
     assert_near(number_in(&table, 0, "Last (%)"), 30.0, 1e-9);
     assert_near(number_in(&table, 0, "Speeds off, left out (%)"), 25.0, 1e-9);
+    assert_near(number_in(&table, 0, "Speeds off, last (%)"), 12.5, 1e-9);
     assert_empty(&table, 1, "Speeds off, left out (%)");
+    assert_empty(&table, 1, "Speeds off, last (%)");
     assert_text_in(&table, 0, "Left out, range of the splits", "25–75 %");
     assert_text_in(&table, 0, "95 %, left out", "12–88 %");
     assert_text_in(&table, 1, "Loss", "the paper's");

@@ -10,7 +10,8 @@ void tables_pairs(SheetSink *sink, Report *report)
         .note = "Gates passed, composed, mean over the splits, which are orders of the pairs. New: "
                 "of those left out, pairs whose path and speed no training pair has. Last: pairs "
                 "that no number of the split was trained on. Speeds: how far those of plans of "
-                "pairs left out are off their references. 95 %: bootstrap over pairs and splits.",
+                "pairs left out, and of the last, are off their references. 95 %: bootstrap over "
+                "pairs and splits.",
         .aside = "Gates passed, composed, mean over the splits, which are orders of the pairs. "
                  "Last: pairs that no number of the split was trained on. Speeds: how far those "
                  "of plans of pairs left out are off. 95 %: bootstrap over pairs and splits."};
@@ -25,6 +26,7 @@ void tables_pairs(SheetSink *sink, Report *report)
                   NUMBER("Left out", "left out", 1, .unit = "%"),
                   NUMBER("New", NULL, 1, .unit = "%"), NUMBER("Last", "last", 1, .unit = "%"),
                   NUMBER("Speeds off, left out", "speeds", 1, .unit = "%"),
+                  NUMBER("Speeds off, last", NULL, 1, .unit = "%"),
                   NUMBER("Left out, range of the splits", NULL, 0),
                   NUMBER("95 %, left out", "95 %, left out", 0));
     for (int i = 0; i < input_length(&rows); i++) {
@@ -39,7 +41,8 @@ void tables_pairs(SheetSink *sink, Report *report)
             JsonRef rate = input_member(&row, groups[g]);
             sheet_number(&sheet, 100.0 * input_number(report, &rate, "mean"));
         }
-        sheet_number(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"));
+        sheet_numbers(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"),
+                      100.0 * input_number(report, &row, "speed_off_last"));
         sheet_shares(&sheet, input_number(report, &left_out, "least"),
                      input_number(report, &left_out, "most"));
         sheet_shares(&sheet, input_number(report, &left_out, "low"),
