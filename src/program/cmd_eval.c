@@ -220,6 +220,7 @@ static FacetStatus evaluate(const FacetRace *race, const PolicySet *set, const E
     Evaluation *evaluation = calloc(1, sizeof *evaluation);
     if (!evaluation) return status_fail(FACET_NO_MEMORY, "out of memory for the evaluation");
     evaluation->steps = options->steps;
+    evaluation->temperature = options->temperature;
     evaluation->no_plans = options->no_plans;
     FacetCourseTask *asked = NULL;
     int asked_count = 0;

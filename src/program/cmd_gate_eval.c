@@ -6,6 +6,7 @@
 #include "gate_fixes.h"
 #include "gate_world.h"
 #include "interrupt.h"
+#include "json_training.h"
 #include "report/tables.h"
 #include "show_race.h"
 
@@ -93,8 +94,8 @@ static Json *json_from_sight(const GateSight *sum, bool spread)
     return list;
 }
 
-static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
-                         const GateSight *sights, const EvalCommand *o)
+static Json *document_of(const FacetGateWorld *world, const FacetPolicy *policy,
+                         const GateTrials *trials, const GateSight *sights, const EvalCommand *o)
 {
     GateSight train = sight_sum(sights, trials, false), held_out = sight_sum(sights, trials, true);
     Json *document = json_object(), *errors = json_object();
@@ -103,6 +104,7 @@ static Json *document_of(const FacetGateWorld *world, const GateTrials *trials,
     json_set(errors, "held_out", json_from_sight(&held_out, spread));
     json_set_string(document, "policy", o->policy);
     json_set_string(document, "mode", o->mode);
+    json_set(document, "training_run", json_from_training(policy));
     if (o->open) json_set_string(document, "open", o->open);
     if (o->beside) {
         json_set_string(document, "beside", o->beside);
@@ -144,7 +146,7 @@ static FacetStatus fly(FacetGateFlyer *flyer, const EvalCommand *o)
     FacetGatePurpose purpose = o->validation ? FACET_GATE_FOR_VALIDATION : FACET_GATE_FOR_RESULTS;
     if (status.ok) status = gate_trials_fly(&trials, flyer, purpose, watches, &o->common);
     if (status.ok) {
-        Json *document = document_of(world, &trials, sights, o);
+        Json *document = document_of(world, flyer->policy, &trials, sights, o);
         print_document(stdout, NULL, INPUT_GATE, document);
         show_fixes(&trials, o);
         status = json_finish(document, &o->common);

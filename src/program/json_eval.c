@@ -1,6 +1,7 @@
 // JSON of `facet eval` (see json_eval.h).
 #include "json_eval.h"
 
+#include "json_training.h"
 #include "math/statistics.h"
 #include "show_race.h"
 
@@ -24,23 +25,6 @@ static Json *json_from_totals(FacetRaceTotals totals)
     json_set(out, "training", json_from_rate(totals.training));
     json_set(out, "held_out", json_from_rate(totals.held_out));
     json_set_number(out, "crashes", totals.crashes);
-    return out;
-}
-
-// How a policy was trained: what its own record says.
-static Json *json_from_training(const FacetPolicy *policy)
-{
-    const PolicyRecord *record = policy_record(policy);
-    Json *out = json_object();
-    json_set_string(out, "command", record->command);
-    json_set_string(out, "version", record->version);
-    json_set_uint64(out, "seed", record->seed);
-    json_set_string(out, "recipe", record->recipe);
-    json_set_numbers(out, {"composed_loss", record->composed_weight}, {"drop", record->drop[0]},
-                     {"updates", (double)record->updates}, {"rows", eval_training_rows(policy)},
-                     {"networks", policy_networks(policy)},
-                     {"parameters", (double)policy_parameters(policy)});
-    if (record->agreement_weight > 0.0) json_set_number(out, "agreement", record->agreement_weight);
     return out;
 }
 
@@ -84,11 +68,13 @@ static Json *json_from_order(EvalOrder order)
     return out;
 }
 
-static Json *json_from_row(const FacetRace *race, const EvalRow *row)
+static Json *json_from_row(const FacetRace *race, const EvalRow *row, double asked)
 {
+    double temperature = asked > 0.0 ? asked : policy_default_temperature(row->policy);
     const EvalRun *run = &row->run;
     Json *out = json_from_totals(eval_totals(run, 0)), *tasks = json_array();
-    json_set_numbers(out, {"error_m", eval_error(run, 0)}, {"seeds", run->seeds});
+    json_set_numbers(out, {"error_m", eval_error(run, 0)}, {"seeds", run->seeds},
+                     {"temperature", temperature});
     json_set(out, "all_seeds", json_from_totals(eval_totals_all(run)));
     json_set(out, "vehicle",
              json_from_totals(eval_vehicle_totals(run, race, EVAL_VEHICLE_RADIUS, 0)));
@@ -146,7 +132,8 @@ Json *json_from_evaluation(const FacetRace *race, const Evaluation *evaluation)
     Json *document = json_object(), *methods = json_object(), *sweep = json_array();
     json_set_number(document, "steps", evaluation->steps);
     for (int i = 0; i < evaluation->row_count; i++)
-        json_set(methods, evaluation->rows[i].key, json_from_row(race, &evaluation->rows[i]));
+        json_set(methods, evaluation->rows[i].key,
+                 json_from_row(race, &evaluation->rows[i], evaluation->temperature));
     json_set(document, "methods", methods);
     for (int i = 0; i < evaluation->sweep_count; i++) {
         const EvalSweepRow *row = &evaluation->sweep[i];

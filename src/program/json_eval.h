@@ -21,7 +21,8 @@ typedef struct EvalSweepRow {
 } EvalSweepRow;
 
 typedef struct Evaluation {
-    int steps; // of the rows
+    int steps;          // of the rows
+    double temperature; // of the rows; 0 for each policy's own
     bool no_plans;
     int row_count;
     EvalRow rows[EVAL_ROWS_MAX];

@@ -38,6 +38,15 @@ static inline void assert_same_files(const char *a, const char *b)
     free(second);
 }
 
+static inline void assert_other_files(const char *a, const char *b)
+{
+    size_t first_size, second_size;
+    char *first = read_bytes(&first_size, a), *second = read_bytes(&second_size, b);
+    assert_false(first_size == second_size && memcmp(first, second, first_size) == 0);
+    free(first);
+    free(second);
+}
+
 static inline void write_bytes(const char *path, const char *bytes, size_t size)
 {
     FILE *stream = fopen(path, "wb");

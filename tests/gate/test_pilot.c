@@ -12,6 +12,15 @@ typedef struct Stage {
     uint8_t *frame;
 } Stage;
 
+static FacetGateTraining tiny_gate_training(void)
+{
+    FacetGateTraining training = {.train = square_training()};
+    training.train.blocks = 1;
+    training.train.channels = 16;
+    training.train.updates = 2;
+    return training;
+}
+
 // A policy that has learned next to nothing.
 static void train(const FacetGateWorld *world)
 {
@@ -22,11 +31,8 @@ static void train(const FacetGateWorld *world)
     collection.tasks = tasks;
     collection.task_count = collection.flights = 2;
     assert_ok(facet_gate_collect_file("demos.h5", world, &collection, NULL, NULL, NULL));
-    FacetGateTraining training = {.train = square_training()};
+    FacetGateTraining training = tiny_gate_training();
     FacetTrainSummary summary;
-    training.train.blocks = 1;
-    training.train.channels = 16;
-    training.train.updates = 2;
     assert_ok(facet_gate_train(&summary, world, "demos.h5", "pilot", &training, NULL, NULL));
 }
 
@@ -114,6 +120,31 @@ static void several_samples_give_mean_and_variance(void **state)
     assert_near(variance, sum / 0.25, 1e-12 * (1.0 + sum));
 }
 
+// A factor that training always hid is hidden in flight as well: its values were never learned.
+static void a_factor_that_was_always_hidden_is_not_shown(void **state)
+{
+    static Stage stage;
+    stage = *(const Stage *)*state;
+    static const char *const drops[] = {"0.1", "venue=0.1,color=0.1,gate=0.1,side=1"};
+    for (int hidden = 0; hidden < 2; hidden++) {
+        double one[PLAN], other[PLAN];
+        FacetGateTraining training = tiny_gate_training();
+        FacetTrainSummary summary;
+        FacetPolicy *policy;
+        training.train.drop = drops[hidden];
+        assert_ok(facet_gate_train(&summary, stage.world, "demos.h5", hidden ? "hidden" : "shown",
+                                   &training, NULL, NULL));
+        assert_ok(facet_policy_load(&policy, hidden ? "hidden" : "shown"));
+        FacetGateFlyer flyer = {.world = stage.world, .policy = policy};
+        stage.trial.task = task_of(stage.world, "Field/red/3/-1");
+        answer(one, &stage, &flyer);
+        stage.trial.task = task_of(stage.world, "Field/red/3/+1");
+        answer(other, &stage, &flyer);
+        assert_int_equal(memcmp(one, other, sizeof one) == 0, hidden);
+        facet_policy_destroy(policy);
+    }
+}
+
 static void numbers_of_samples_are_limited(void **state)
 {
     const Stage *stage = *state;
@@ -131,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sample_is_the_plan_itself),
         cmocka_unit_test(several_samples_give_mean_and_variance),
+        cmocka_unit_test(a_factor_that_was_always_hidden_is_not_shown),
         cmocka_unit_test(numbers_of_samples_are_limited),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,6 +1,7 @@
 // Training to fly through gates: what little training already sees, stages and rounds of DAgger
 // that resume, and what is refused.
 #include "data/samples.h"
+#include "gate/streams.h"
 #include "gates.h"
 #include "policy/squares.h"
 
@@ -226,6 +227,83 @@ static void a_round_cut_short_resumes(void **state)
     facet_gate_world_destroy(world);
 }
 
+// The frames of a training's first round, flown by hand in a mode.
+static void fly_round(const FacetGateWorld *world, const char *out, const char *file,
+                      const FacetGateTraining *training, FacetPolicyMode mode, FacetPool *pool)
+{
+    FacetFactorTask tasks[TASKS];
+    FacetPolicy *policy;
+    assert_ok(facet_policy_load(&policy, out));
+    const FacetFactorSplit *split = facet_policy_training(policy);
+    assert_int_equal(facet_factor_split_count(split), TASKS);
+    for (int i = 0; i < TASKS; i++) tasks[i] = facet_factor_split_task(split, i);
+    FacetGateCollection collection = facet_gate_collection_defaults();
+    collection.tasks = tasks;
+    collection.task_count = TASKS;
+    collection.flights = training->flights;
+    collection.seed = gate_round_seed(training->train.seed, 1);
+    collection.expert_share = training->expert_share;
+    collection.redrawn = training->redrawn;
+    FacetGateFlyer flyer = {.world = world, .policy = policy, .how.mode = mode};
+    FacetGateCrew crew = facet_gate_flyer_crew(&flyer);
+    assert_ok(facet_gate_collect_file(file, world, &collection, &crew, pool, NULL));
+    facet_policy_destroy(policy);
+}
+
+// Trains up to the round, flies it in a mode, and trains to the end.
+static void train_by_hand(const FacetGateWorld *world, const char *out, FacetGateTraining training,
+                          FacetPolicyMode mode, FacetPool *pool)
+{
+    FacetTrainSummary summary;
+    char file[64];
+    FacetTrainOptions stage = training.train;
+    stage.until = 3;
+    stage.frames = "rounds=1,flights=2,expert-share=0,redrawn=0";
+    snprintf(file, sizeof file, "%s.round1.h5", out);
+    assert_ok(facet_policy_train_images(&summary, (const char *const[]){"demos.h5"}, 1, out, &stage,
+                                        pool, NULL));
+    fly_round(world, out, file, &training, mode, pool);
+    training.train.resume = true;
+    assert_ok(facet_gate_train(&summary, world, "demos.h5", out, &training, pool, NULL));
+}
+
+// A policy that never saw a factor alone or none does not compose in its rounds either.
+static void rounds_are_flown_as_was_learned(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *drop;
+        double composed_weight;
+        FacetPolicyMode mode;
+    } cases[] = {
+        {"0", 0.0, FACET_POLICY_JOINT},
+        {"venue=1,color=0,gate=0,side=0", 0.0, FACET_POLICY_JOINT},
+        {"0.1", 0.0, FACET_POLICY_COMPOSED},
+        {"0", 0.3, FACET_POLICY_COMPOSED},
+    };
+    FacetGateWorld *world = shipped_world();
+    FacetPool *pool;
+    assert_ok(facet_pool_create(&pool, 2));
+    write_demos(world, TASKS, pool);
+    for (int i = 0; i < 4; i++) {
+        FacetTrainSummary summary;
+        FacetGateTraining training = one_round();
+        char straight[32], alike[32];
+        snprintf(straight, sizeof straight, "straight%d", i);
+        snprintf(alike, sizeof alike, "alike%d", i);
+        training.train.drop = cases[i].drop;
+        training.train.composed_weight = cases[i].composed_weight;
+        assert_ok(facet_gate_train(&summary, world, "demos.h5", straight, &training, pool, NULL));
+        train_by_hand(world, alike, training, cases[i].mode, pool);
+        assert_same_files(straight, alike);
+        if (i > 0) continue;
+        train_by_hand(world, "other", training, FACET_POLICY_COMPOSED, pool); // it is heard
+        assert_other_files(straight, "other");
+    }
+    facet_pool_destroy(pool);
+    facet_gate_world_destroy(world);
+}
+
 static void rounds_of_another_training_are_refused(void **state)
 {
     (void)state;
@@ -289,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_short_training_beats_chance, scratch_clean),
         cmocka_unit_test_teardown(a_round_cut_short_resumes, scratch_clean),
+        cmocka_unit_test_teardown(rounds_are_flown_as_was_learned, scratch_clean),
         cmocka_unit_test_teardown(rounds_of_another_training_are_refused, scratch_clean),
         cmocka_unit_test_teardown(policies_of_another_world_do_not_fly, scratch_clean),
     };

@@ -430,6 +430,10 @@ static void frames_become_a_pilot(void **state)
     assert_ok(json_member(&at, &root, "venues"));
     successes_of(&at, "Field", 4);
     assert_ok(json_member(&at, &root, "offset_error"));
+    assert_ok(json_member(&at, &root, "training_run")); // the policy's own record
+    assert_int_equal(count_of(&at, "updates"), 40);
+    assert_int_equal(count_of(&at, "seed"), 1);
+    assert_true(json_has(&at, "command") && json_has(&at, "frames"));
     assert_ok(json_member(&at, &root, "fixes"));
     assert_int_equal(count_of(&at, "samples_a_frame"), 1);
     assert_int_equal(count_of(&at, "refused"), 0); // weighed, and none too far off

@@ -81,6 +81,21 @@ bool facet_policy_knows(const FacetPolicy *policy, int factor, int value)
     return false;
 }
 
+bool policy_was_shown(const FacetPolicy *policy, int factor, int value)
+{
+    return facet_policy_knows(policy, factor, value) && policy->record.drop[factor] < 1.0;
+}
+
+bool policy_learned_to_compose(const FacetPolicy *policy)
+{
+    bool hidden = true;
+    for (int f = 0; f < facet_factor_count(policy->space); f++)
+        hidden = hidden && policy->record.drop[f] > 0.0;
+    bool factored =
+        policy->method == FACET_POLICY_FACTORED || policy->method == FACET_POLICY_ORACLE;
+    return !factored || hidden || policy->record.composed_weight > 0.0;
+}
+
 int policy_network_of(const FacetPolicy *policy, int factor, int value)
 {
     if (value == FACET_FACTOR_NULL) return 0;

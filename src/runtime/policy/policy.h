@@ -45,6 +45,14 @@ typedef struct PolicyRecord {
     double loss;                   // mean of the last epoch, or the last tenth if it sees
 } PolicyRecord;
 
+// Whether training showed this value to the network: a policy that knows it may have had its factor
+// always hidden.
+bool policy_was_shown(const FacetPolicy *policy, int factor, int value);
+
+// Whether training showed a policy what composition adds up: no factor, and each alone. Without
+// dropout and composed loss it did not, and the policy plans jointly.
+bool policy_learned_to_compose(const FacetPolicy *policy);
+
 // How a policy's router was trained over its networks.
 typedef struct PolicyRouterRecord {
     char command[POLICY_TEXT];

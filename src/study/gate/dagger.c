@@ -46,7 +46,7 @@ static FacetStatus train(FacetTrainSummary *summary, const Dagger *d, int next)
     return facet_policy_train_images(summary, files, next, d->out, &train, d->pool, d->progress);
 }
 
-// The policy of this moment flies the tasks that it is trained on.
+// The policy of this moment flies the tasks that it is trained on, composed if it learned to.
 static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *policy)
 {
     const FacetFactorSplit *training = facet_policy_training(policy);
@@ -64,6 +64,7 @@ static FacetStatus fly_with(const Dagger *d, int round, const FacetPolicy *polic
     collection.near = d->options->near;
     collection.shrink = policy_frame_shrink(policy);
     FacetGateFlyer flyer = {.world = d->world, .policy = policy};
+    if (!policy_learned_to_compose(policy)) flyer.how.mode = FACET_POLICY_JOINT;
     FacetGateCrew crew = facet_gate_flyer_crew(&flyer);
     Progress flights;
     progress_begin(&flights, d->progress, "dagger", collection.flights);

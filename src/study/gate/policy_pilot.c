@@ -95,12 +95,12 @@ FacetStatus facet_gate_check_beside(const FacetPolicy *policy, const FacetPolicy
     return check_training(policy, beside);
 }
 
-// What a policy never saw it is not shown.
+// What a policy was never shown in training it is not shown here.
 static FacetFactorTask shown_task(const PolicyPilot *pilot, const FacetPolicy *policy,
                                   FacetFactorTask task)
 {
     for (int f = 0; f < facet_factor_count(pilot->flyer->world->space); f++)
-        if (pilot->open[f] || !facet_policy_knows(policy, f, task.value[f]))
+        if (pilot->open[f] || !policy_was_shown(policy, f, task.value[f]))
             task.value[f] = FACET_FACTOR_NULL;
     return task;
 }
