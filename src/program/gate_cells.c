@@ -75,35 +75,41 @@ static const GateModel models[] = {
 
 static const GateRow rows[] = {
     {"Baseline", "zero-shot-baseline", "zero-shot-baseline", ZERO_SHOT, "joint", NULL,
-     "zero-shot baseline"},
-    {"Told, no dropout", "zero-shot-told", "zero-shot-told", ZERO_SHOT, "joint", NULL, NULL},
+     "zero-shot baseline", "zero-shot-ours"},
+    {"Told, no dropout", "zero-shot-told", "zero-shot-told", ZERO_SHOT, "joint", NULL, NULL,
+     "zero-shot-ours"},
     {"Factored, the paper's loss", "zero-shot-factored", "zero-shot-factored", ZERO_SHOT,
-     "composed", NULL, "zero-shot factored"},
+     "composed", NULL, "zero-shot factored", "zero-shot-ours"},
     {"The paper's loss, longer", "zero-shot-longer", "zero-shot-longer", ZERO_SHOT, "composed",
-     NULL, NULL},
+     NULL, NULL, "zero-shot-ours"},
     {"The paper's loss, drop 0.5", "zero-shot-drop5", "zero-shot-drop5", ZERO_SHOT, "composed",
-     NULL, NULL},
-    {"Factored, ours", "zero-shot-ours", "zero-shot-ours", ZERO_SHOT, "composed", NULL, NULL},
-    {"Oracle", "zero-shot-oracle", "oracle", ZERO_SHOT, "composed", NULL, NULL},
-    {"Oracle, our loss", "zero-shot-oracle-ours", "oracle-ours", ZERO_SHOT, "composed", NULL, NULL},
-    {"Baseline", "within-baseline", "within-baseline", WITHIN, "joint", NULL, "within baseline"},
-    {"Told, no dropout", "within-told", "within-told", WITHIN, "joint", NULL, NULL},
+     NULL, NULL, "zero-shot-ours"},
+    {"Factored, ours", "zero-shot-ours", "zero-shot-ours", ZERO_SHOT, "composed", NULL, NULL, NULL},
+    {"Oracle", "zero-shot-oracle", "oracle", ZERO_SHOT, "composed", NULL, NULL, "zero-shot-ours"},
+    {"Oracle, our loss", "zero-shot-oracle-ours", "oracle-ours", ZERO_SHOT, "composed", NULL, NULL,
+     "zero-shot-ours"},
+    {"Baseline", "within-baseline", "within-baseline", WITHIN, "joint", NULL, "within baseline",
+     "within-ours"},
+    {"Told, no dropout", "within-told", "within-told", WITHIN, "joint", NULL, NULL, "within-ours"},
     {"Factored, the paper's loss", "within-factored", "within-factored", WITHIN, "composed", NULL,
-     "within factored"},
-    {"The paper's loss, longer", "within-longer", "within-longer", WITHIN, "composed", NULL, NULL},
-    {"The paper's loss, drop 0.5", "within-drop5", "within-drop5", WITHIN, "composed", NULL, NULL},
-    {"Factored, ours", "within-ours", "within-ours", WITHIN, "composed", NULL, NULL},
-    {"Oracle", "within-oracle", "oracle", WITHIN, "composed", NULL, NULL},
-    {"Oracle, our loss", "within-oracle-ours", "oracle-ours", WITHIN, "composed", NULL, NULL},
-    {"ours, joint", "zero-shot-joint", "zero-shot-ours", ALL_TASKS, "joint", NULL, NULL},
+     "within factored", "within-ours"},
+    {"The paper's loss, longer", "within-longer", "within-longer", WITHIN, "composed", NULL, NULL,
+     "within-ours"},
+    {"The paper's loss, drop 0.5", "within-drop5", "within-drop5", WITHIN, "composed", NULL, NULL,
+     "within-ours"},
+    {"Factored, ours", "within-ours", "within-ours", WITHIN, "composed", NULL, NULL, NULL},
+    {"Oracle", "within-oracle", "oracle", WITHIN, "composed", NULL, NULL, "within-ours"},
+    {"Oracle, our loss", "within-oracle-ours", "oracle-ours", WITHIN, "composed", NULL, NULL,
+     "within-ours"},
+    {"ours, joint", "zero-shot-joint", "zero-shot-ours", ALL_TASKS, "joint", NULL, NULL, NULL},
     {"ours, null venue in flight", "zero-shot-null", "zero-shot-ours", ALL_TASKS, "composed",
-     "venue", NULL},
+     "venue", NULL, NULL},
     {"venue dropout 0.4", "zero-shot-drop", "zero-shot-drop", ALL_TASKS, "composed", NULL,
-     "venue dropout"},
+     "venue dropout", NULL},
     {"venue dropout 0.4, null venue", "zero-shot-drop-null", "zero-shot-drop", ALL_TASKS,
-     "composed", "venue", "venue dropout, null venue"},
+     "composed", "venue", "venue dropout, null venue", NULL},
     {"frozen encoder (Baseline's)", "zero-shot-frozen", "zero-shot-frozen", ALL_TASKS, "composed",
-     NULL, NULL},
+     NULL, NULL, NULL},
 };
 
 static const GateTitle titles[] = {
@@ -175,7 +181,7 @@ void gate_cell_file(char out[STEP_WORD_SIZE], const char *folder, const char *na
 enum { TASKS_MAX = 1024, NAME_SIZE = 96, SPLITS = 2, TRIALS_MAX = 1000000000 };
 
 static const char *const split_keys[SPLITS] = {"train", "held_out"};
-static const FacetGateEnd counted[] = {FACET_GATE_SUCCESS, FACET_GATE_CRASH};
+static const FacetGateEnd counted[] = {FACET_GATE_SUCCESS, FACET_GATE_CRASH}; // success first
 enum { COUNTED = sizeof counted / sizeof *counted };
 
 typedef struct Rates {
@@ -292,13 +298,49 @@ static Json *row_json(const GateRow *row, const Rates *rates)
     return object;
 }
 
+// Whether both flew the same tasks.
+static bool same_tasks(const Rates *a, const Rates *b)
+{
+    bool same = a->seeds > 0 && b->seeds > 0 && a->tasks == b->tasks;
+    for (int t = 0; same && t < a->tasks; t++)
+        same = strcmp(a->names[t], b->names[t]) == 0 && a->held_out[t] == b->held_out[t];
+    return same;
+}
+
+// How far ours is ahead in successes, if it has cells.
+static FacetStatus add_lead(Json *object, const GateTable *table, const GateRow *row,
+                            const Rates *rates, const char *folder, uint64_t seed)
+{
+    Rates ours;
+    int index = 0;
+    if (!row->ours) return status_ok();
+    TRY(gate_row_find(&index, table, row->ours));
+    FacetStatus status = rates_create(&ours);
+    if (status.ok) status = read_cells(&ours, &table->rows[index], folder, seed);
+    if (status.ok && same_tasks(&ours, rates)) {
+        Json *lead = json_object();
+        for (int k = 0; k < SPLITS; k++)
+            if (rates->tally[k].trials > 0)
+                json_set(lead, split_keys[k],
+                         json_from_lead(evidence_lead(&ours.counts[0][k], &rates->counts[0][k])));
+        json_set(object, "ours_ahead", lead);
+    }
+    rates_free(&ours);
+    return status;
+}
+
 // Adds the row if it has a cell.
-static FacetStatus add_row(Json *list, const GateRow *row, const char *folder, uint64_t seed)
+static FacetStatus add_row(Json *list, const GateTable *table, const GateRow *row,
+                           const char *folder, uint64_t seed)
 {
     Rates rates;
     FacetStatus status = rates_create(&rates);
     if (status.ok) status = read_cells(&rates, row, folder, seed);
-    if (status.ok && rates.seeds > 0) json_push(list, row_json(row, &rates));
+    if (status.ok && rates.seeds > 0) {
+        Json *object = row_json(row, &rates);
+        json_push(list, object);
+        status = add_lead(object, table, row, &rates, folder, seed);
+    }
     rates_free(&rates);
     return status;
 }
@@ -307,7 +349,8 @@ static FacetStatus add_rows(Json *list, const GateTable *table, int protocol, co
                             uint64_t seed)
 {
     for (int i = 0; i < table->row_count; i++)
-        if (table->rows[i].protocol == protocol) TRY(add_row(list, &table->rows[i], folder, seed));
+        if (table->rows[i].protocol == protocol)
+            TRY(add_row(list, table, &table->rows[i], folder, seed));
     return status_ok();
 }
 

@@ -51,6 +51,7 @@ typedef struct GateRow {
     int protocol; // ALL_TASKS for an ablation of the zero-shot one
     const char *mode, *open;
     const char *paper; // its row of paper_gate_row, or NULL
+    const char *ours;  // the cell of ours that it is held against, or NULL
 } GateRow;
 
 typedef struct GateTitle {

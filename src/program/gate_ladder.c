@@ -71,11 +71,12 @@ static const GateModel models[] = {
 
 #define BASELINE_ROW(change, name)                                                                 \
     {                                                                                              \
-        change ", baseline", name "-baseline", name "-baseline", ZERO_SHOT, "joint", NULL, NULL    \
+        change ", baseline", name "-baseline", name "-baseline", ZERO_SHOT, "joint", NULL, NULL,   \
+            name "-ours"                                                                           \
     }
 #define OURS_ROW(change, name)                                                                     \
     {                                                                                              \
-        change ", ours", name "-ours", name "-ours", ZERO_SHOT, "composed", NULL, NULL             \
+        change ", ours", name "-ours", name "-ours", ZERO_SHOT, "composed", NULL, NULL, NULL       \
     }
 
 static const GateRow rows[] = {

@@ -111,6 +111,61 @@ static void empty_rows_change_no_draw(void **state)
     evidence_counts_free(&many);
 }
 
+// Tasks that are hard for both cancel: the lead is known far better than either rate.
+static void a_lead_is_of_the_same_tasks(void **state)
+{
+    (void)state;
+    static const double one[] = {10, 9, 6, 5, 2, 1}, other[] = {9, 8, 5, 4, 1, 0},
+                        trials[] = {10, 10, 10, 10, 10, 10};
+    EvidenceCounts a = counts_of(one, trials, 6, 1), b = counts_of(other, trials, 6, 1);
+    EvidenceLead lead = evidence_lead(&a, &b), behind = evidence_lead(&b, &a);
+    assert_near(lead.mean, 0.1, 1e-12);
+    assert_near(lead.bootstrap.low, 0.1, 1e-12);
+    assert_near(lead.bootstrap.high, 0.1, 1e-12);
+    assert_near(behind.mean, -0.1, 1e-12);
+    assert_near(behind.bootstrap.low, -0.1, 1e-12);
+    assert_true(evidence_rate(&a).bootstrap.high - evidence_rate(&a).bootstrap.low > 0.3);
+    evidence_counts_free(&a);
+    evidence_counts_free(&b);
+}
+
+// Trainings of each are drawn apart from the other's: one that differs makes the lead unsure, even
+// over a method that passes the very same.
+static void trainings_of_both_are_drawn(void **state)
+{
+    (void)state;
+    static const double steady[] = {5, 5}, shaky[] = {9, 1, 9, 1}, ten[] = {10, 10, 10, 10};
+    EvidenceCounts a = counts_of(steady, ten, 2, 1), b = counts_of(shaky, ten, 2, 2);
+    EvidenceLead lead = evidence_lead(&a, &b), same = evidence_lead(&b, &b);
+    assert_near(lead.mean, 0.0, 1e-12);
+    assert_near(lead.bootstrap.low, -0.4, 1e-12);
+    assert_near(lead.bootstrap.high, 0.4, 1e-12);
+    assert_near(same.bootstrap.low, -0.8, 1e-12);
+    assert_near(same.bootstrap.high, 0.8, 1e-12);
+    evidence_counts_free(&a);
+    evidence_counts_free(&b);
+}
+
+static void what_was_not_tried_is_not_ahead(void **state)
+{
+    (void)state;
+    static const double none[] = {0, 0}, passed[] = {3, 1}, trials[] = {4, 4};
+    EvidenceCounts a = counts_of(passed, trials, 2, 1), b = counts_of(none, none, 2, 1);
+    EvidenceLead lead = evidence_lead(&a, &b);
+    assert_true(isnan(lead.mean));
+    assert_true(isnan(lead.bootstrap.low));
+    Json *json = json_from_lead(evidence_lead(&a, &a));
+    JsonRef root = json_root(json, "lead");
+    double mean, high;
+    assert_ok(json_member_number(&mean, &root, "mean", -1.0, 1.0));
+    assert_ok(json_member_number(&high, &root, "high", -1.0, 1.0));
+    assert_near(mean, 0.0, 0.0);
+    assert_near(high, 0.0, 0.0);
+    json_free(json);
+    evidence_counts_free(&a);
+    evidence_counts_free(&b);
+}
+
 static void counts_of_a_cell_add_up(void **state)
 {
     (void)state;
@@ -149,6 +204,9 @@ int main(void)
         cmocka_unit_test(seeds_count_alike),
         cmocka_unit_test(what_has_no_trials_has_no_rate),
         cmocka_unit_test(empty_rows_change_no_draw),
+        cmocka_unit_test(a_lead_is_of_the_same_tasks),
+        cmocka_unit_test(trainings_of_both_are_drawn),
+        cmocka_unit_test(what_was_not_tried_is_not_ahead),
         cmocka_unit_test(counts_of_a_cell_add_up),
         cmocka_unit_test(draws_follow_from_their_seed),
     };

@@ -136,13 +136,17 @@ static void write_text(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-// What a study's cell holds: two tasks, one of them held out.
+// What a study's cell holds: two tasks, one of them held out. Then one that flies worse.
 static const char cell[] = "{\"tasks\": [{\"task\": \"pool/red/1/+1\", \"held_out\": false, "
                            "\"trials\": 8, \"success\": 6, \"crash\": 1, \"timeout\": 1},"
                            "{\"task\": \"pool/red/1/-1\", \"held_out\": true, "
                            "\"trials\": 4, \"success\": 1, \"crash\": 2, \"timeout\": 1}]}";
+static const char worse[] = "{\"tasks\": [{\"task\": \"pool/red/1/+1\", \"held_out\": false, "
+                            "\"trials\": 8, \"success\": 2, \"crash\": 5, \"timeout\": 1},"
+                            "{\"task\": \"pool/red/1/-1\", \"held_out\": true, "
+                            "\"trials\": 4, \"success\": 0, \"crash\": 2, \"timeout\": 2}]}";
 
-static void check_seeds(const JsonRef *row, int expected)
+static void check_seeds(const JsonRef *row, int expected, double rate)
 {
     JsonRef seeds, success, held_out;
     int count;
@@ -153,7 +157,21 @@ static void check_seeds(const JsonRef *row, int expected)
     assert_ok(json_member(&success, row, "success"));
     assert_ok(json_member(&held_out, &success, "held_out"));
     assert_ok(json_member_number(&mean, &held_out, "mean", 0.0, 1.0));
-    assert_near(mean, 0.25, 1e-12);
+    assert_near(mean, rate, 1e-12);
+}
+
+// Ours is ahead by so much on tasks that training saw and on others.
+static void check_lead(const JsonRef *row, double train, double held_out)
+{
+    JsonRef lead, at;
+    double mean;
+    assert_ok(json_member(&lead, row, "ours_ahead"));
+    assert_ok(json_member(&at, &lead, "train"));
+    assert_ok(json_member_number(&mean, &at, "mean", -1.0, 1.0));
+    assert_near(mean, train, 1e-12);
+    assert_ok(json_member(&at, &lead, "held_out"));
+    assert_ok(json_member_number(&mean, &at, "mean", -1.0, 1.0));
+    assert_near(mean, held_out, 1e-12);
 }
 
 // Of a study with venues of this hash.
@@ -234,6 +252,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
         write_text(name, cell);
     }
     write_text("zero-shot-baseline-2.json", cell);
+    write_text("zero-shot-told-1.json", worse);
     // The cells belong to these settings, in whatever folder the rest is.
     refused("gate study --out @/other --cells @ --updates 7", 1,
             "with updates 7, found one with updates 10000");
@@ -241,7 +260,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
     assert_true(has_line(result.out, "Baseline 16 75.0 51–90 % 41.7 12.5 34.4")); // of two seeds
-    assert_true(has_line(result.out, "Told, no dropout* 4 25.0 5–70 % — 50.0 —"));
+    assert_true(has_line(result.out, "Told, no dropout* 4 0.0 0–49 % — 50.0 —"));
     assert_fits(result.out);
     JsonRef root, list, protocol, table, row, tally;
     Json *document = read_json(&root, "study.json");
@@ -252,9 +271,14 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_ok(json_element(&row, &table, 0));
     assert_ok(json_member(&tally, &row, "held_out"));
     assert_int_equal(count_of(&tally, "crash"), 4);
-    check_seeds(&row, 2);
+    check_seeds(&row, 2, 0.25);
+    check_lead(&row, 0.0, 0.0);
     assert_ok(json_element(&row, &table, 1));
-    check_seeds(&row, 1);
+    check_seeds(&row, 1, 0.0);
+    check_lead(&row, 0.5, 0.25);
+    assert_ok(json_element(&row, &table, 5));
+    assert_text(&row, "cell", "zero-shot-ours");
+    assert_false(json_has(&row, "ours_ahead"));
     json_free(document);
     refuse_wrong_cells();
     // A checkpoint beside a policy says that it is not finished, and so do frames of a round, which
@@ -361,7 +385,7 @@ static void the_ladder_has_a_rung_a_change(void **state)
 
 #define TRAIN                                                                                      \
     "gate train --data @/f.h5 --hold-out side=-1 --rounds 1 --flights 2 --batch 4 --draws 1 "      \
-    "--blocks 1 --channels 16 --quiet --resume "
+    "--blocks 1 --channels 16 --drop side=0.2 --quiet --resume "
 
 // The training in a process that is killed as soon as the frames of its round are there.
 static void train_until_the_round(const char *arguments, const char *round)
@@ -434,6 +458,12 @@ static void frames_become_a_pilot(void **state)
     assert_int_equal(count_of(&at, "updates"), 40);
     assert_int_equal(count_of(&at, "seed"), 1);
     assert_true(json_has(&at, "command") && json_has(&at, "frames"));
+    JsonRef drops, drop;
+    double hidden;
+    assert_ok(json_member(&drops, &at, "drop")); // one a factor, as they differ
+    assert_ok(json_element(&drop, &drops, 3));
+    assert_ok(json_number(&hidden, &drop, 0.0, 1.0));
+    assert_near(hidden, 0.2, 0.0);
     assert_ok(json_member(&at, &root, "fixes"));
     assert_int_equal(count_of(&at, "samples_a_frame"), 1);
     assert_int_equal(count_of(&at, "refused"), 0); // weighed, and none too far off

@@ -225,6 +225,43 @@ static void check_speeds(const char *method, const char *key)
     json_free(study);
 }
 
+// How far ours is ahead of each row is the difference of what both say of themselves; of itself no
+// row says it.
+static void check_leads(void)
+{
+    Json *document;
+    JsonRef list, row = {0}, rate, leads, lead;
+    double ours = nan(""), mean, ahead;
+    int count, found = 0;
+    assert_ok(json_read(&document, "test_reproduce/study.json"));
+    JsonRef root = json_root(document, "study.json");
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_length(&count, &list));
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&row, &list, i));
+        if (json_has(&row, "ours_ahead")) continue;
+        char key[32];
+        assert_ok(json_member_string(key, sizeof key, &row, "key"));
+        assert_string_equal(key, "ours_composed");
+        assert_ok(json_member(&rate, &row, "all"));
+        assert_ok(json_member_number(&ours, &rate, "mean", 0.0, 1.0));
+        found++;
+    }
+    assert_int_equal(found, 1);
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&row, &list, i));
+        if (!json_has(&row, "ours_ahead")) continue;
+        assert_ok(json_member(&rate, &row, "all"));
+        assert_ok(json_member_number(&mean, &rate, "mean", 0.0, 1.0));
+        assert_ok(json_member(&leads, &row, "ours_ahead"));
+        assert_ok(json_member(&lead, &leads, "all"));
+        assert_ok(json_member_number(&ahead, &lead, "mean", -1.0, 1.0));
+        assert_near(ahead, ours - mean, 1e-12);
+        assert_true(json_has(&leads, "held_out"));
+    }
+    json_free(document);
+}
+
 static void makes_everything_and_goes_on(void **state)
 {
     (void)state;
@@ -244,6 +281,7 @@ static void makes_everything_and_goes_on(void **state)
     }
     check_controls();
     check_summary(17, 1);
+    check_leads();
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
     check_speeds("ours", "ours_track");

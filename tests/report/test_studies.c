@@ -277,6 +277,40 @@ static void numbers_of_pairs_are_a_table(void **state)
     scratch_end(&scratch);
 }
 
+#define LEAD "{\"mean\":0.25,\"low\":-0.125,\"high\":0.5}"
+
+// By how much ours is ahead of a row, in gates and in points; without it the cells are empty.
+static void leads_stand_beside_rows(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    char races[200], gate[200];
+    strcpy(races, scratch_write(
+                      &scratch, "race.json",
+                      "{\"command\":\"facet reproduce\",\"rows\":[{\"name\":\"Told\",\"gates\":40,"
+                      "\"gates_held_out\":8,\"seeds\":[1],\"ours_ahead\":{\"held_out\":" LEAD
+                      "}},{\"name\":\"Ours\",\"gates_held_out\":8}]}"));
+    strcpy(gate,
+           scratch_write(&scratch, "gate.json",
+                         "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":\"zero\","
+                         "\"rows\":[{\"method\":\"Told\",\"train\":{\"trials\":20,\"success\":9,"
+                         "\"crash\":1,\"timeout\":10},\"held_out\":{\"trials\":20,\"success\":9,"
+                         "\"crash\":1,\"timeout\":10},\"ours_ahead\":{\"train\":" LEAD "}}]}]}"));
+    const char *files[INPUT_KINDS] = {[INPUT_RACE_STUDY] = races, [INPUT_GATE_STUDY] = gate};
+    Json *document = document_with(files);
+    JsonRef table = entry_of(document, "tables", "race-study");
+    assert_near(number_in(&table, 0, "Ours ahead, held out"), 2.0, 1e-12);
+    assert_text_in(&table, 0, "95 %, ours ahead", "-1.0 to 4.0");
+    assert_empty(&table, 1, "Ours ahead, held out");
+    assert_empty(&table, 1, "95 %, ours ahead");
+    table = entry_of(document, "tables", "gate-protocol-1");
+    assert_near(number_in(&table, 0, "Ours ahead, points"), 25.0, 1e-12);
+    assert_text_in(&table, 0, "95 %, ours ahead", "-12.5 to 50.0");
+    assert_empty(&table, 1, "Ours ahead, points");
+    json_free(document);
+    scratch_end(&scratch);
+}
+
 #define COUNTS(success, timeout)                                                                   \
     "{\"trials\":20,\"success\":" success ",\"crash\":1,\"timeout\":" timeout "}"
 
@@ -465,6 +499,7 @@ int main(void)
         cmocka_unit_test(the_mechanism_is_a_table_and_a_figure),
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
         cmocka_unit_test(operators_are_a_table),
+        cmocka_unit_test(leads_stand_beside_rows),
         cmocka_unit_test(numbers_of_pairs_are_a_table),
         cmocka_unit_test(the_ladder_and_two_senses_are_tables_of_their_own),
         cmocka_unit_test(losses_of_trainings_are_a_figure),

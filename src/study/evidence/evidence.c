@@ -71,53 +71,76 @@ static double quantile(const double *sorted, int count, double share)
     return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
+// The middle 95 % of values, which are sorted; NaN of none.
+static Interval middle(double *values, int count)
+{
+    if (count == 0) return (Interval){nan(""), nan("")};
+    qsort(values, (size_t)count, sizeof *values, rising);
+    return (Interval){quantile(values, count, 0.025), quantile(values, count, 0.975)};
+}
+
+// Tasks or seeds: those with trials, and those of one draw.
 typedef struct Numbers {
-    int *tasks, *seeds;             // those with trials
-    int *drawn_tasks, *drawn_seeds; // of one draw
-    int task_count, seed_count;
+    int *all, *drawn;
+    int count;
 } Numbers;
 
-// The rate of one draw; NaN when it has no trials.
-static double draw_rate(const EvidenceCounts *c, Numbers *n, FacetRng *rng)
+static FacetStatus numbers_create(Numbers *n, const EvidenceCounts *c, bool tasks)
+{
+    size_t size = (size_t)(tasks ? c->tasks : c->seeds) + 1;
+    *n = (Numbers){.all = calloc(2 * size, sizeof *n->all)};
+    if (!n->all) return status_fail(FACET_NO_MEMORY, "out of memory for a bootstrap");
+    n->drawn = n->all + size;
+    n->count = present(n->all, c, tasks);
+    return status_ok();
+}
+
+static void numbers_draw(Numbers *n, FacetRng *rng) { draw_again(n->drawn, n->all, n->count, rng); }
+
+// Of one draw; NaN when it has no trials.
+static double drawn_rate(const EvidenceCounts *c, const Numbers *tasks, const Numbers *seeds)
 {
     double passed = 0.0, trials = 0.0;
-    draw_again(n->drawn_tasks, n->tasks, n->task_count, rng);
-    draw_again(n->drawn_seeds, n->seeds, n->seed_count, rng);
-    for (int t = 0; t < n->task_count; t++)
-        for (int s = 0; s < n->seed_count; s++) {
-            int cell = n->drawn_tasks[t] * c->seeds + n->drawn_seeds[s];
+    for (int t = 0; t < tasks->count; t++)
+        for (int s = 0; s < seeds->count; s++) {
+            int cell = tasks->drawn[t] * c->seeds + seeds->drawn[s];
             passed += c->passed[cell];
             trials += c->trials[cell];
         }
     return trials > 0.0 ? passed / trials : nan("");
 }
 
-Interval evidence_bootstrap(const EvidenceCounts *counts, int draws, uint64_t seed)
+// Of one rate or, with `other`, of how far it is ahead.
+static Interval bootstrap(const EvidenceCounts *counts, const EvidenceCounts *other, int draws,
+                          uint64_t seed)
 {
     Interval interval = {nan(""), nan("")};
-    size_t rows = (size_t)counts->tasks + 1, columns = (size_t)counts->seeds + 1;
+    Numbers tasks = {0}, seeds = {0}, other_seeds = {0};
     double *rates = calloc((size_t)draws + 1, sizeof *rates);
-    int *room = calloc(2 * (rows + columns), sizeof *room);
-    if (rates && room) {
-        Numbers n = {.tasks = room,
-                     .drawn_tasks = room + rows,
-                     .seeds = room + 2 * rows,
-                     .drawn_seeds = room + 2 * rows + columns};
-        int count = 0;
-        n.task_count = present(n.tasks, counts, true);
-        n.seed_count = present(n.seeds, counts, false);
-        for (int i = 0; i < draws; i++) {
-            FacetRng rng = rng_make(seed, (uint64_t)i);
-            double rate = draw_rate(counts, &n, &rng);
-            if (!isnan(rate)) rates[count++] = rate;
-        }
-        qsort(rates, (size_t)count, sizeof *rates, rising);
-        if (count > 0)
-            interval = (Interval){quantile(rates, count, 0.025), quantile(rates, count, 0.975)};
+    bool complete = rates && numbers_create(&tasks, counts, true).ok &&
+                    numbers_create(&seeds, counts, false).ok &&
+                    (!other || numbers_create(&other_seeds, other, false).ok);
+    int count = 0;
+    for (int i = 0; complete && i < draws; i++) {
+        FacetRng rng = rng_make(seed, (uint64_t)i);
+        numbers_draw(&tasks, &rng);
+        numbers_draw(&seeds, &rng);
+        if (other) numbers_draw(&other_seeds, &rng);
+        double rate = drawn_rate(counts, &tasks, &seeds);
+        if (other) rate -= drawn_rate(other, &tasks, &other_seeds);
+        if (!isnan(rate)) rates[count++] = rate;
     }
+    if (complete) interval = middle(rates, count);
     free(rates);
-    free(room);
+    free(tasks.all);
+    free(seeds.all);
+    free(other_seeds.all);
     return interval;
+}
+
+Interval evidence_bootstrap(const EvidenceCounts *counts, int draws, uint64_t seed)
+{
+    return bootstrap(counts, NULL, draws, seed);
 }
 
 // ---- A rate -------------------------------------------------------------------------------------
@@ -150,6 +173,21 @@ EvidenceRate evidence_rate(const EvidenceCounts *counts)
     rate.wilson = rate.seeds ? wilson_interval((int)lround(rate.passed), (int)lround(rate.trials))
                              : (Interval){nan(""), nan("")};
     return rate;
+}
+
+EvidenceLead evidence_lead(const EvidenceCounts *counts, const EvidenceCounts *other)
+{
+    assert(counts->tasks == other->tasks);
+    return (EvidenceLead){.mean = evidence_rate(counts).mean - evidence_rate(other).mean,
+                          .bootstrap = bootstrap(counts, other, DRAWS, BOOTSTRAP_SEED)};
+}
+
+Json *json_from_lead(EvidenceLead lead)
+{
+    Json *out = json_object();
+    json_set_numbers(out, {"mean", lead.mean}, {"low", lead.bootstrap.low},
+                     {"high", lead.bootstrap.high});
+    return out;
 }
 
 Json *json_from_evidence(EvidenceRate rate)

@@ -40,6 +40,17 @@ EvidenceRate evidence_rate(const EvidenceCounts *counts);
 // count.
 Interval evidence_bootstrap(const EvidenceCounts *counts, int draws, uint64_t seed);
 
+// How far one rate is ahead of another of the same tasks. Both have the same trials, so that what
+// makes a task hard cancels, and the lead is known better than either rate: a draw has the same
+// tasks for both, and trainings of each.
+typedef struct EvidenceLead {
+    double mean;        // of the seeds' rates; NaN when one has no trials
+    Interval bootstrap; // 95 %
+} EvidenceLead;
+
+EvidenceLead evidence_lead(const EvidenceCounts *counts, const EvidenceCounts *other);
+Json *json_from_lead(EvidenceLead lead); // {mean, low, high}
+
 // The rate as {passed, trials, mean, least, most, low, high, wilson_low, wilson_high, tasks,
 // seeds}.
 Json *json_from_evidence(EvidenceRate rate);

@@ -156,6 +156,17 @@ void sheet_compared(Sheet *sheet, double ours, double paper)
     sheet_numbers(sheet, ours, paper, ours - paper);
 }
 
+void sheet_lead(Sheet *sheet, Report *report, const JsonRef *entry, const char *group, double scale)
+{
+    JsonRef leads = input_member(entry, "ours_ahead"), lead = input_member(&leads, group);
+    double low = input_number(report, &lead, "low"), high = input_number(report, &lead, "high");
+    sheet_number(sheet, scale * input_number(report, &lead, "mean"));
+    if (isnan(low) || isnan(high))
+        sheet_number(sheet, nan(""));
+    else
+        sheet_text(sheet, "%.1f to %.1f", scale * low, scale * high);
+}
+
 // ---- For the page -------------------------------------------------------------------------------
 
 // The head with the unit, as "Worst miss (m)".

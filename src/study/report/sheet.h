@@ -101,6 +101,11 @@ void sheet_task(Sheet *sheet, const JsonRef *entry, SheetPlace place);
 // The next three cells: ours, the paper's and the difference.
 void sheet_compared(Sheet *sheet, double ours, double paper);
 
+// The next two cells, from a member `ours_ahead` of an entry: by how much ours is ahead in a group,
+// and the 95 % interval as "-0.5 to 4.5", both times `scale`.
+void sheet_lead(Sheet *sheet, Report *report, const JsonRef *entry, const char *group,
+                double scale);
+
 // Renders the sheet and frees it. The terminal leaves out columns without a single value.
 void sheet_end(Sheet *sheet);
 
