@@ -43,7 +43,7 @@ static FacetStatus gate_summary(Json **document, const char *folder, uint64_t se
 static void read_pairs(const uint8_t *bytes, size_t size)
 {
     static const PairsSplit split = {2, {"bend/small", "straight/large"}};
-    const PairsPlace place = {.split = &split, .trained = 1, .most = 1};
+    const PairsPlace place = {.split = &split, .first = &split, .trained = 1, .most = 1};
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     for (int g = 0; g < PAIRS_GROUPS; g++)
         if (!evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, 1).ok) abort();

@@ -25,16 +25,17 @@ static FacetStatus count_task(EvidenceCounts *counts, bool *seen, const JsonRef 
     TRY(json_member_number(&share, at, "share_all_seeds", 0.0, 1.0));
     TRY(json_member_bool(&held_out, at, "held_out"));
     snprintf(name, sizeof name, "%s/%s", track, size);
-    int pair = place_of(place->split, name);
+    int pair = place_of(place->split, name), counted = place_of(place->first, name);
     bool left_out = pair >= place->trained;
-    if (pair < 0 || seen[pair] || held_out != left_out)
+    if (pair < 0 || counted < 0 || seen[pair] || held_out != left_out)
         return json_wrong(at, "a pair of this split");
     seen[pair] = true;
     const bool belongs[PAIRS_GROUPS] = {!held_out, held_out, held_out && !json_has(at, "same_as"),
                                         pair >= place->most};
     for (int g = 0; g < PAIRS_GROUPS; g++)
         if (belongs[g])
-            evidence_count(&counts[g], pair, place->number, share * gates * plans, gates * plans);
+            evidence_count(&counts[g], counted, place->number, share * gates * plans,
+                           gates * plans);
     return status_ok();
 }
 

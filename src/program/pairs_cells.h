@@ -24,9 +24,10 @@ typedef enum PairsGroup {
 } PairsGroup;
 
 // Where a cell belongs: trained on the first `trained` pairs of split `number`, of which the study
-// trains on `most` at most.
+// trains on `most` at most. Pairs are counted by their places in the first split, whose order is
+// one of the same pairs.
 typedef struct PairsPlace {
-    const PairsSplit *split;
+    const PairsSplit *split, *first;
     int number, trained, most;
 } PairsPlace;
 

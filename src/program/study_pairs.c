@@ -149,7 +149,7 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
     for (int s = 0; s < o->splits && status.ok; s++) {
         char path[STEP_WORD_SIZE];
         cell_file(path, cells_folder(o), o, method, n, s, "json");
-        PairsPlace place = {&splits[s], s, o->numbers[n], most_pairs(o)};
+        PairsPlace place = {&splits[s], &splits[0], s, o->numbers[n], most_pairs(o)};
         if (file_exists(path))
             status = pairs_cell_read(counts, &speeds, path, keys[method], &place);
     }

@@ -89,6 +89,36 @@ static void check_speeds(int index, const char *key, const char *cell_file, cons
     json_free(other);
 }
 
+// A pair is the same one wherever an order has it: pairs trained on by several orders are counted
+// once each, and the last order of this test differs from the others.
+static void check_pairs_of_all_orders(void)
+{
+    enum { TRAINED = 2, ORDERS = 4 };
+    Json *document;
+    JsonRef list, row, rate, orders, order, at;
+    char names[ORDERS * TRAINED][64];
+    int distinct = 0;
+    double tasks;
+    assert_ok(json_read(&document, "p/pairs.json"));
+    JsonRef root = json_root(document, "pairs.json");
+    assert_ok(json_member(&orders, &root, "orders"));
+    for (int i = 0; i < ORDERS * TRAINED; i++) {
+        bool known = false;
+        assert_ok(json_element(&order, &orders, i / TRAINED));
+        assert_ok(json_element(&at, &order, i % TRAINED));
+        assert_ok(json_string(names[distinct], sizeof names[distinct], &at));
+        for (int k = 0; k < distinct; k++) known = known || strcmp(names[k], names[distinct]) == 0;
+        distinct += !known;
+    }
+    assert_true(distinct > TRAINED);
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_element(&row, &list, 2));
+    assert_ok(json_member(&rate, &row, "training"));
+    assert_ok(json_member_number(&tasks, &rate, "tasks", 0.0, 100.0));
+    assert_int_equal((int)tasks, distinct);
+    json_free(document);
+}
+
 #define CELL "{\"methods\": {\"factored_composed\": {\"seeds\": 1, \"tasks\": "
 
 // With this text as a cell, the study says what is wrong with it.
@@ -163,6 +193,8 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run second = run(PAIRS " --splits 2 --method paper");
     assert_int_equal(second.code, 0);
     assert_int_equal(count_steps(second.out), 4);
+    assert_int_equal(run(PAIRS " --splits 4 --method paper").code, 0);
+    check_pairs_of_all_orders();
     // A cell has every pair of its split, and has it once.
     refuse_cell(CELL "3}}}", "methods.factored_composed.tasks: expected an array or an object");
     refuse_cell(CELL "[]}}}", "methods.factored_composed.tasks: expected the pairs of this split");
