@@ -31,7 +31,7 @@ def write(path, program, scratch, document):
     said = json.loads(about.read_text())
     tool = "tools/" + sys.argv[0].rsplit("/", 1)[-1]
     document = {**document, "command": " ".join([tool, *sys.argv[1:]]),
-                "version": said["version"], "commit": said["commit"]}
+                "seed": 1, "version": said["version"], "commit": said["commit"]}
     part = path.with_name(path.name + ".part")
     part.write_text(json.dumps(document, indent=1) + "\n")
     part.replace(path)

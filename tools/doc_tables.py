@@ -9,7 +9,8 @@ Before every table of the pages below stands a comment: either
     <!-- table NAME of results/FILE.json -->
 
 where NAME is a function of this file that gives the cells of a row by its label (of several files,
-'results/A.json and results/B.json', each column once a file, side by side), or
+'results/A.json and results/B.json', each column once a file, side by side; of a folder, 'results/A/',
+the function gets all its files by their names), or
 
     <!-- no results file: WHY -->
 
@@ -365,6 +366,32 @@ def within(data, label):
     return gate_cells(data["protocols"][1]["rows"], "method", label)
 
 
+def gate_leads(data, label):
+    """By how many points ours succeeds more often than a zero-shot row, and the 95 % interval."""
+    row = next(row for row in data["protocols"][0]["rows"] if row["method"] == label)
+    return [f"{100 * lead['mean']:+.1f} ({100 * lead['low']:+.1f} to {100 * lead['high']:+.1f})"
+            for lead in (row["ours_ahead"][split] for split in ("train", "held_out"))]
+
+
+def first_study(data, label):
+    """The first vision study: success (crash) of a method in both protocols, from its cells."""
+    name = {"Baseline": "baseline", "Factored, the paper's loss": "factored", "Factored, ours": "ours",
+            "Oracle": "oracle"}[label]
+    tallies = [data[f"{protocol}-{name}"][split] for protocol in ("zero-shot", "within")
+               for split in ("train", "held_out")]
+    return [f"{100 * tally['success'] / tally['trials']:.1f} ({100 * tally['crash'] / tally['trials']:.1f})"
+            for tally in tallies]
+
+
+def ladder(data, label):
+    """A row a rung and method, and by how much ours is ahead of the baseline of its rung."""
+    row = next(row for row in data["protocols"][0]["rows"] if row["method"] == label)
+    lead = row.get("ours_ahead", {})
+    return [rates(row, "train"), rates(row, "held_out"),
+            *(f"{100 * lead[s]['mean']:+.1f} ({100 * lead[s]['low']:+.1f} to {100 * lead[s]['high']:+.1f})"
+              if s in lead else "" for s in ("train", "held_out"))]
+
+
 def ablations(data, label):
     names = {"ours, null venue": "ours, null venue in flight",
              "frozen encoder (the baseline's)": "frozen encoder (Baseline's)"}
@@ -536,14 +563,24 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     recipe_losses,
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
-    passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_certificate,
+    passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_leads, first_study, ladder, gate_certificate,
     gate_choice, modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value)}
 
+# Tables that have every row of their file, and the labels of those.
+WHOLE = {
+    "race-study": lambda data: [row["name"] for row in data["rows"]],
+    "zero-shot": lambda data: [row["method"] for row in data["protocols"][0]["rows"]],
+    "within": lambda data: [row["method"] for row in data["protocols"][1]["rows"]],
+    "ladder": lambda data: [row["method"] for row in data["protocols"][0]["rows"]],
+    "operators": lambda data: [f"`{row['mode']}`" for row in data["operators"]],
+    "mechanism": lambda data: list({f"`{row['variant']}`": 0 for row in data["variants"]}),
+}
+
 # ---- Pages --------------------------------------------------------------------------------------
 
-FILE = r"results/[\w./-]+\.json"
+FILE = r"results/[\w./-]+(?:\.json|/)"
 HELD = re.compile(rf"<!-- table ([a-z-]+) of ({FILE}(?: and {FILE})*) -->")
 FREE = re.compile(r"<!-- no results file: .+ -->")
 
@@ -584,39 +621,66 @@ def check_row(line, function, files, where, write):
 
 
 def load(root, path):
+    """A file, or the files of a folder by their names."""
+    if path.endswith("/"):
+        names = sorted(name for name in os.listdir(os.path.join(root, path)) if name.endswith(".json"))
+        return {name.removesuffix(".json"): load(root, path + name) for name in names}
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return json.load(file)
+
+
+def held_by(root, mark):
+    """What a comment says that its table is held by: the table's name, its function and its files."""
+    if mark[1] not in TABLES:
+        raise KeyError(f"no table '{mark[1]}' is known")
+    return mark[1], TABLES[mark[1]], [load(root, path) for path in mark[2].split(" and ")]
+
+
+def table_at(lines, i):
+    """The number of lines of the table that begins there."""
+    end = i
+    while end < len(lines) and lines[end].startswith("|"):
+        end += 1
+    return end - i
+
+
+def check_table(lines, start, count, held, where, write):
+    """Compares the rows of a table, and names those that it does not have and should."""
+    name, function, files = held
+    wrong, labels = [], []
+    for i in range(start + 2, start + count):
+        labels.append(split_row(lines[i])[0])
+        lines[i], found = check_row(lines[i], function, files, f"{where}:{i + 1}", write)
+        wrong += found
+    absent = [label for label in WHOLE.get(name, lambda data: [])(files[0]) if label not in labels]
+    if not wrong:  # a label that is wrong is named already
+        wrong = [f"{where}:{start + 1}: {label}: a row of the file that the table does not have"
+                 for label in absent]
+    return wrong
 
 
 def check_page(root, page, write):
     with open(os.path.join(root, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
-    wrong, fenced, held, tables = [], False, None, 0
+    wrong, fenced, tables = [], False, 0
     for i, line in enumerate(lines):
         if line.startswith("```"):
             fenced = not fenced
         begins = line.startswith("|") and not (i and lines[i - 1].startswith("|"))
-        if fenced or not line.startswith("|"):
+        if fenced or not begins:
             continue
-        if begins:
-            tables += 1
-            above = lines[i - 1] if i else ""
-            mark = HELD.fullmatch(above)
-            held = None
-            if mark and mark[1] not in TABLES:
-                wrong.append(f"{page}:{i}: no table '{mark[1]}' is known")
-            elif mark:
-                try:
-                    held = TABLES[mark[1]], [load(root, path) for path in mark[2].split(" and ")]
-                except OSError as error:
-                    wrong.append(f"{page}:{i}: {os.path.relpath(error.filename, root)}: "
-                                 f"{error.strerror}")
+        tables += 1
+        above = lines[i - 1] if i else ""
+        mark = HELD.fullmatch(above)
+        try:
+            if mark:
+                wrong += check_table(lines, i, table_at(lines, i), held_by(root, mark), page, write)
             elif not FREE.fullmatch(above):
                 wrong.append(f"{page}:{i + 1}: a table without a comment that names its file: {line}")
-            start = i
-        if held and i > start + 1:
-            lines[i], found = check_row(line, *held, f"{page}:{i + 1}", write)
-            wrong += found
+        except KeyError as error:
+            wrong.append(f"{page}:{i}: {error.args[0]}")
+        except OSError as error:
+            wrong.append(f"{page}:{i}: {os.path.relpath(error.filename, root)}: {error.strerror}")
     if tables == 0:
         wrong.append(f"{page}: no table")
     if write:

@@ -41,8 +41,9 @@ typedef struct EncoderConfig {
 } EncoderConfig;
 
 // "small": 80x60, shrunk by 4, trained on two cores. "small160": the same at 160x120. "resnet18":
-// the paper's, at 320x240, with stem and the first two stages frozen; "resnet18-torchvision" is the
-// same without a norm, for imported weights (train/torchvision.h). A failure names the known ones.
+// at 320x240, with stem and the first two stages frozen at their initial values: not the paper's,
+// which begins with ImageNet's weights. "resnet18-torchvision" is the same without a norm, for
+// imported weights (train/torchvision.h). A failure names the known ones.
 FacetStatus encoder_config_find(EncoderConfig *config, const char *name);
 
 bool encoder_config_equal(const EncoderConfig *a, const EncoderConfig *b);

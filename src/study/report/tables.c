@@ -169,10 +169,11 @@ static void table_samples(SheetSink *sink, const FacetRace *race, const FacetRac
 static void table_speed_map(SheetSink *sink, const FacetRace *race, InputOrigin origin)
 {
     const FacetCourse *course = race->course;
-    char aside[160];
+    char aside[240];
     snprintf(aside, sizeof aside,
              "The expert's highest speed that clears every gate; — is infeasible. %d of %d tasks "
-             "are feasible.",
+             "are feasible. The shipped layout was searched so that its speeds are like the "
+             "paper's.",
              facet_race_feasible_count(race), facet_race_task_max(race));
     const SheetHead head = {"speed-map",
                             "race",

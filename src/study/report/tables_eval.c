@@ -343,10 +343,11 @@ static void table_held_out(SheetSink *sink, Report *report)
 
 static void table_speeds(SheetSink *sink, Report *report)
 {
-    const SheetHead head = {"speeds", "passage", "Speed of the plans by gate size",
-                            .note =
-                                "Mean over the keypoints and seeds, beside the reference that the "
-                                "expert flies. Wider gates should give faster plans."};
+    const SheetHead head = {
+        "speeds", "passage", "Speed of the plans by gate size",
+        .note = "Mean over the keypoints and seeds, beside the reference that the "
+                "expert flies. Wider gates should give faster plans. The shipped layout "
+                "was searched so that its references are like the paper's."};
     const FacetCourse *course = report->race->course;
     FacetCourseTask task = {0, -1};
     JsonRef row;
