@@ -115,12 +115,16 @@ def race_study(data, label):
 
     def rate(key, gates):
         r = row[key]
-        return [f"{gates * r['mean']:.1f}", f"{gates * r['least']:.1f}–{gates * r['most']:.1f}",
-                f"{100 * r['low']:.0f}–{100 * r['high']:.0f} %"]
+        return [f"{gates * r['mean']:.1f}", f"{gates * r['least']:.1f}–{gates * r['most']:.1f}"]
 
     gates, held_out = row["gates"], row["gates_held_out"]
-    order = row["speed_order"]
+    order, share = row["speed_order"], row["held_out"]
+    lead = row["ours_ahead"]["held_out"] if "ours_ahead" in row else None
+    ahead = (f"{held_out * lead['mean']:+.1f} ({held_out * lead['low']:+.1f} to {held_out * lead['high']:+.1f})"
+             if lead else "")
     return [f"{len(row['seeds'])}", *rate("all", gates), *rate("held_out", held_out),
+            f"{100 * share['low']:.0f}–{100 * share['high']:.0f} %", ahead,
+            f"{100 * row['held_out_new']['mean']:.0f} %",
             f"{gates * row['vehicle']['mean']:.1f}", f"{row['error_m']:.2f}",
             f"{100 * row['speed_off_held_out']:.1f} %",
             f"{order['right']:.1f}/{order['pairs']:.0f}"]
