@@ -101,9 +101,9 @@ static void check_other_course(void)
         strstr(other.err, "settings.json: expected a folder of this study, with course "));
 }
 
-static const char *const methods[] = {"ours",       "paper",         "baseline",    "oracle",
-                                      "knet",       "told",          "told-longer", "paper-longer",
-                                      "paper-drop", "composed-loss", "oracle-ours"};
+static const char *const methods[] = {"ours",       "paper",     "baseline",      "oracle",
+                                      "knet",       "told",      "told-longer",   "paper-longer",
+                                      "paper-drop", "paper-eps", "composed-loss", "oracle-ours"};
 enum { METHODS = sizeof methods / sizeof *methods, PAPERS = 5 };
 
 static bool is_there(const char *method, int seed, const char *suffix)
@@ -137,6 +137,18 @@ static double number_in(const char *method, const char *key, const char *object,
     return value;
 }
 
+// The command that trained a policy says this.
+static void check_prediction(const char *method, const char *words)
+{
+    Json *document;
+    JsonRef row = cell_row(&document, method, "factored_joint"), trained;
+    char command[1000];
+    assert_ok(json_member(&trained, &row, "training_run"));
+    assert_ok(json_member_string(command, sizeof command, &trained, "command"));
+    assert_non_null(strstr(command, words));
+    json_free(document);
+}
+
 // The controls are what they are called: each differs from its neighbour in one thing.
 static void check_controls(void)
 {
@@ -146,6 +158,11 @@ static void check_controls(void)
     assert_near(TRAINED("paper-drop", "factored_joint", "drop"),
                 TRAINED("ours", "ours_joint", "drop"), 0.0);
     assert_near(TRAINED("paper-drop", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("paper-eps", "factored_joint", "rows"),
+                TRAINED("paper", "factored_joint", "rows"), 0.0);
+    assert_near(TRAINED("paper-eps", "factored_joint", "drop"),
+                TRAINED("paper", "factored_joint", "drop"), 0.0);
+    check_prediction("paper-eps", "--predict eps");
     assert_near(TRAINED("composed-loss", "ours_joint", "composed_loss"), 3.0, 0.0);
     assert_true(TRAINED("composed-loss", "ours_joint", "rows") <
                 TRAINED("ours", "ours_joint", "rows")); // it has no agreement
@@ -280,7 +297,7 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(17, 1);
+    check_summary(19, 1);
     check_leads();
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
@@ -301,7 +318,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(17, 2);
+    check_summary(19, 2);
     check_other_course();
     refuse_other_settings();
 }
