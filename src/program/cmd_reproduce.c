@@ -184,8 +184,7 @@ int cmd_reproduce(int argc, char **argv)
         option_list("method", &r.methods, "NAME",
                     "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
                     "told-longer, paper-longer, paper-drop, paper-eps, composed-loss or "
-                    "oracle-ours; or recipe-v or "
-                    "recipe-eps"),
+                    "oracle-ours; or recipe-v or recipe-eps"),
         option_flag("controls", &r.controls, "train the controls too"),
         option_int("seeds", &r.seeds, "N", 1, RACE_SEEDS_MAX,
                    "trainings of a method, with the seeds from --seed on"),
