@@ -14,9 +14,14 @@ the function gets all its files by their names), or
 
     <!-- no results file: WHY -->
 
-A table without either is refused. What a row says in brackets behind its cell is the writer's. Cells
+A table without either is refused. Before what a program printed, fenced, may stand
+
+    <!-- printed NAME of results/FILE.json -->
+
+where NAME is one of PRINTED; it is compared line by line. What a row says in brackets behind its cell is the writer's. Cells
 that no file has, such as the paper's, and rows that begin with a word in UNFILED are left alone.
 """
+import importlib.util
 import json
 import math
 import os
@@ -25,8 +30,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ["docs/results.md", "docs/certificates.md", "docs/vision.md", "docs/metaworld.md",
-         "docs/new-value.md"]
-UNFILED = ("paper", "`--steps 50`")
+         "docs/new-value.md", "docs/steps.md", "docs/rotorpy.md"]
+UNFILED = ("paper",)
 KEEP = None  # a cell that no file has
 
 
@@ -195,6 +200,26 @@ def recipe_spreads(data, label):
     row = next(row for row in data["spreads"] if
                (row["batch"], row["weight"], row["temperature"]) == (batch, weight, temperature))
     return [f"{task['bias_m']:.2f}, {task['spread_m']:.2f}" for task in row["tasks"]]
+
+
+def bench_aims(data, label):
+    """A row an aim, by the work before its colon; the page says behind a cell what is not reached."""
+    def row(work, name=None):
+        found = next(row for row in data["rows"] if row["label"].strip() == work)
+        return found if name is None else named(found["others"], "name", name)
+
+    work = label.split(":")[0]
+    plan, step = "composed plan, 50 steps", "training step, 32 rows"
+    default, pilot = "plan, default steps (6)", "pilot's step, 10 x 5 rows"
+    cells = {
+        "training step": lambda: f"{percent(row(step)['of_peak'])}, {row(step, 'torch.compile')['ratio']:.2f}",
+        "50-step plan": lambda: ", ".join(f"{row(plan, name)['ratio']:.2f}" for name in ("OpenVINO", "ONNX Runtime")),
+        "plan at the default steps": lambda: f"{row(default)['ms']:.1f}, {row(default, 'one thread')['ms']:.1f}",
+        "pilot's step on two cores": lambda: f"{row(pilot)['ms']:.1f}",
+        "encoder training": lambda: percent(row("encoder training, 32 images")["of_peak"]),
+        "camera, worst venue": lambda: f"{1000 / next(r['ms'] for r in data['rows'] if r['section'] == 'camera'):.0f}",
+    }
+    return [cells[work]()]
 
 
 # ---- docs/certificates.md -----------------------------------------------------------------------
@@ -562,6 +587,65 @@ def new_value(data, label):
             "–" if row["seconds"] is None else f"{row['seconds']:.0f} s"]
 
 
+# ---- docs/steps.md ------------------------------------------------------------------------------
+
+
+def ddim_curve(data, method, mode):
+    return next(curve for curve in data["curves"]
+                if (curve["sampler"], curve["method"], curve["mode"]) == ("ddim", method, mode))
+
+
+def step_study(data, label):
+    """A row a number of steps: gates of all tasks and of held-out ones, by DDIM, the mean over seeds."""
+    cells = []
+    for method in (("ours", "composed"), ("ours", "joint"), ("factored", "composed"), ("factored", "joint")):
+        curve = ddim_curve(data, *method)
+        passed = next(cell["passed"] for cell in curve["steps"] if f"{cell['steps']}" == label.strip("*"))
+        cells += [f"{mean([seed[key] for seed in passed]):.1f}" for key in ("all", "held_out")]
+    return cells
+
+
+def step_folds(data, label):
+    """A row a number of steps: gates of pairs left out over all folds and seeds, by composed DDIM, and the
+    difference from 50 steps with its standard error; for the composed loss and for the paper's."""
+    cells = []
+    for method in ("ours", "factored"):
+        passed = {}
+        for fold in data.values():
+            for cell in ddim_curve(fold, method, "composed")["steps"]:
+                passed.setdefault(cell["steps"], []).extend(seed["left_out"] for seed in cell["passed"])
+        found = passed[int(label.strip("*"))]
+        apart = [a - b for a, b in zip(found, passed[max(passed)])]
+        error = math.sqrt(sum((a - mean(apart)) ** 2 for a in apart) / (len(apart) - 1) / len(apart))
+        difference = f"{mean(apart):.2f} ± {error:.2f}".replace("-", "−") if any(apart) else "0"
+        cells += [f"{sum(found)}", difference]
+    return cells
+
+
+# ---- What programs printed ----------------------------------------------------------------------
+
+
+def module(path):
+    """A program of ours, for what it renders."""
+    spec = importlib.util.spec_from_file_location("printer", os.path.join(ROOT, path))
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def bench(data):
+    """The rows and what they were measured on; what is said of each peer stands in the page's words."""
+    compare = module("bench/peers/compare.py")
+    notes = list(compare.notes(data))[:2]
+    return [*compare.table(data), "", *notes]
+
+
+def rotorpy(data):
+    return list(module("examples/rotorpy/table.py").lines(data))
+
+
+PRINTED = {"bench": bench, "rotorpy": rotorpy}
+
 TABLES = {function.__name__.replace("_", "-"): function for function in (
     passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, pairs, mechanism,
     recipe_losses,
@@ -570,7 +654,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_leads, first_study, ladder, gate_certificate,
     gate_choice, modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
-    metaworld_first_fold, new_value)}
+    metaworld_first_fold, new_value, step_study, step_folds, bench_aims)}
 
 # Tables that have every row of their file, and the labels of those.
 WHOLE = {
@@ -586,6 +670,7 @@ WHOLE = {
 
 FILE = r"results/[\w./-]+(?:\.json|/)"
 HELD = re.compile(rf"<!-- table ([a-z-]+) of ({FILE}(?: and {FILE})*) -->")
+FENCED = re.compile(rf"<!-- printed ([a-z-]+) of ({FILE}) -->")
 FREE = re.compile(r"<!-- no results file: .+ -->")
 
 
@@ -663,10 +748,42 @@ def check_table(lines, start, count, held, where, write):
     return wrong
 
 
+def check_printed(lines, start, name, data, where, write):
+    """Compares what stands between the fence at start and the next one with what is printed of the data."""
+    if name not in PRINTED:
+        raise KeyError(f"nothing printed is known as '{name}'")
+    end = lines.index("```", start + 1)
+    found, expected = lines[start + 1:end], PRINTED[name](data)
+    if write:
+        lines[start + 1:end] = expected
+        return []
+    wrong = [f"{where}:{start + 2 + i}: expected '{e}', found '{f}'"
+             for i, (f, e) in enumerate(zip(found, expected)) if f != e]
+    if len(found) != len(expected):
+        wrong.append(f"{where}:{start + 1}: expected {len(expected)} lines, found {len(found)}")
+    return wrong
+
+
+def check_fences(root, lines, page, write):
+    """What stands fenced below a comment that says which file it was printed of."""
+    wrong = []
+    for i in range(len(lines) - 1, 0, -1):  # from the end, for what is written may be longer
+        mark = FENCED.fullmatch(lines[i - 1])
+        if mark and not lines[i].startswith("```"):
+            wrong.append(f"{page}:{i}: nothing fenced follows")
+        elif mark:
+            wrong += check_printed(lines, i, mark[1], load(root, mark[2]), page, write)
+    return wrong
+
+
 def check_page(root, page, write):
     with open(os.path.join(root, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
-    wrong, fenced, tables = [], False, 0
+    try:
+        wrong = check_fences(root, lines, page, write)
+    except (KeyError, OSError) as error:
+        wrong = [f"{page}: {error}"]
+    fenced, tables = False, 0
     for i, line in enumerate(lines):
         if line.startswith("```"):
             fenced = not fenced

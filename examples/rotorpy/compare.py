@@ -16,12 +16,12 @@ import tempfile
 
 import numpy
 
+import table
 import vehicle as vehicles
 from pilot import Failed, Pilot
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PILOTS = ("law", "gains", "stock", "timed")
-TITLES = {"policy": "The policy's plans", "expert": "The expert's plans"}
 MEANING = """
 Facet flew by itself; all other columns are RotorPy's vehicle. law: Facet's
 carrot, controller and mixer. gains: RotorPy's SE(3) controller with Facet's
@@ -32,19 +32,23 @@ Facet's path from this one. m/s: mean speed flown. *: held out. !: crashed."""
 
 # ---- What is flown -------------------------------------------------------------------------------
 
-def facet_report(facet, vehicle_file):
-    """Plans, Facet's flights and the course, as `facet report --json` has them."""
+def ask(facet, *words):
+    """What a command of the program writes as JSON."""
     with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, "report.json")
-        command = [facet, "report", "--quiet", "--quad", vehicle_file, "--json", data,
-                   "--out", os.path.join(folder, "report.html")]
+        data = os.path.join(folder, "said.json")
+        page = ["--out", os.path.join(folder, "report.html")] if words[0] == "report" else []
         try:
-            done = subprocess.run(command, capture_output=True, text=True)
+            done = subprocess.run([facet, *words, *page, "--json", data], capture_output=True, text=True)
         except OSError as error:
             raise Failed(f"{facet}: {error.strerror}: './facet race' builds it") from error
         if done.returncode != 0:
-            raise Failed((done.stderr.strip().splitlines() or ["facet report failed"])[-1])
+            raise Failed((done.stderr.strip().splitlines() or [f"facet {words[0]} failed"])[-1])
         return read_json(data)
+
+
+def facet_report(facet, vehicle_file):
+    """Plans, Facet's flights and the course."""
+    return ask(facet, "report", "--quiet", "--quad", vehicle_file)
 
 
 def read_json(file):
@@ -131,36 +135,18 @@ def totals(rows, side):
             "speed": sum(row[side]["speed"] for row in rows) / len(rows)}
 
 
+def made_by(facet):
+    """Version and commit of the program; the report's plans have its default seed."""
+    said = ask(facet, "version")
+    return {"seed": 1, "version": said["version"], "commit": said["commit"]}
+
+
 def document(rows, settings, sides):
     plans = {kind: {"tasks": some, "totals": {side: totals(some, side) for side in sides}}
              for kind, some in rows.items()}
     return {"command": shlex.join(["examples/rotorpy/run.sh", *sys.argv[1:]]),
             "rotorpy": importlib.metadata.version("rotorpy"), "rate": settings["rate"],
-            "plans": plans}
-
-
-def line(label, cells):
-    """A label and pairs of cells, at most 80 columns."""
-    return f"{label:16}" + "".join(f"{first:>7}{second:>5} " for first, second in cells).rstrip()
-
-
-def show(title, plans, sides):
-    rows, sums = plans["tasks"], plans["totals"]
-    rule = "─" * len(line("", [("", "x")] * len(sides)))
-    print(f"\n{title}\n{line('', [(side.replace('facet', 'Facet'), '') for side in sides])}")
-    print(line("task", [("gates", "m/s" if side == "facet" else "off") for side in sides]), rule,
-          sep="\n")
-    for row in rows:
-        cells = [(f"{row[side]['passed']}/{row['gates']}"
-                  + ("!" if row[side]["end"] == "crashed" else " "),
-                  f"{row[side]['speed' if side == 'facet' else 'off_m']:.2f}") for side in sides]
-        print(line(row["task"] + "*" * row["held_out"], cells))
-    print(rule)
-    for label, part in (("all", "all"), ("in training", "training"), ("held out", "held_out")):
-        print(line(label, [(f"{sums[side][part]['passed']}/{sums[side][part]['gates']}", "")
-                           for side in sides]))
-    print(line("crashes", [(sums[side]["crashes"], "") for side in sides]))
-    print(line("mean m/s", [("", f"{sums[side]['speed']:.2f}") for side in sides]))
+            "plans": plans, **made_by(settings["facet"])}
 
 
 # ---- Command line --------------------------------------------------------------------------------
@@ -188,17 +174,15 @@ def arguments():
 
 def compare(options):
     if not os.access(options.pilot, os.X_OK):
-        raise Failed(f"{options.pilot}: not there: './facet race' builds it")
+        raise Failed(f"{options.pilot}: not there: 'ninja -C build example_pilot' builds it")
     vehicles.load(options.quad)
     report = (read_json(options.report) if options.report
               else facet_report(options.facet, options.quad))
-    settings = {name: getattr(options, name) for name in ("pilot", "quad", "pilots", "rate")}
+    settings = {name: getattr(options, name) for name in ("facet", "pilot", "quad", "pilots", "rate")}
     jobs = [(work, report["course"], settings) for work in works(report, options.task)]
     sides = ("facet", *options.pilots)
     results = document(fly_all(jobs, options.jobs), settings, sides)
-    for kind, plans in results["plans"].items():
-        show(TITLES[kind], plans, sides)
-    print(MEANING)
+    print("", *table.lines(results), MEANING, sep="\n")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as text:
             json.dump(results, text, indent=1)

@@ -21,4 +21,10 @@ if ! cmp -s "$here/requirements.txt" "$environment/made-from"; then
         fail "RotorPy cannot be had from PyPI: $(echo "$said" | tail -n 1)"
     cp "$here/requirements.txt" "$environment/made-from"
 fi
+# The examples are not built with the program: the pilot is, if there is a build of ours to do it in.
+build=$here/../../build
+if [ -f "$build/build.ninja" ]; then
+    said=$(ninja -C "$build" example_pilot 2>&1) ||
+        fail "the pilot cannot be built: $(echo "$said" | tail -n 1)"
+fi
 exec "$environment/bin/python" "$here/compare.py" "$@"

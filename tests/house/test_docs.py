@@ -117,6 +117,26 @@ class Docs(unittest.TestCase):
             files = [{"c": 1}, {"c": other}]
             self.assertEqual(doc_tables.check_row(row, function, files, "here", False), (row, found))
 
+    def test_what_was_printed_is_held_line_by_line(self):
+        for page, name in (("docs/results.md", "bench"), ("docs/rotorpy.md", "rotorpy")):
+            lines = doc_tables.PRINTED[name](dict(results())[f"{name}.json"])
+            for line in (lines[1], lines[-1]):
+                wrong = self.change(page, f"\n{line}\n", f"\n{line}0\n")
+                self.assertEqual(len(wrong), 1)
+                self.assertIn(f"expected '{line}', found '{line}0'", wrong[0])
+            wrong = self.change(page, f"\n{lines[-1]}\n", "\n")
+            self.assertIn(f"expected {len(lines)} lines, found {len(lines) - 1}", wrong[-1])
+            wrong = self.change(page, f"printed {name} of", "printed nothing of")
+            self.assertIn("nothing printed is known as 'nothing'", wrong[0])
+            wrong = self.change(page, f"{name}.json -->\n", f"{name}.json -->\n\n")
+            self.assertIn("nothing fenced follows", wrong[0])
+
+    def test_the_numbers_of_steps_are_held(self):
+        for old, new in (("| 97.8 | 26.0 | 97.4 |", "| 97.8 | 27.0 | 97.4 |"), ("| 121 | −0.53 ±", "| 121 | −0.33 ±")):
+            wrong = self.change("docs/steps.md", old, new)
+            self.assertEqual(len(wrong), 1)
+            self.assertIn("expected", wrong[0])
+
     def test_the_numbers_of_metaworld_are_held(self):
         page = "docs/metaworld.md"
         for old, new in (("| 64.0 (58.4–69.2) |", "| 65.0 (58.4–69.2) |"),
