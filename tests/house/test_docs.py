@@ -10,6 +10,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
+import doc_claims  # noqa: E402
 import doc_tables  # noqa: E402
 
 # Made before the program kept its commit, or by other programs. What is made anew leaves the list.
@@ -52,6 +53,9 @@ class Docs(unittest.TestCase):
                     self.assertTrue(not gate["certified"] or gate.get("attack") is not None,
                                     f"{name}: {task['track']}/{task['size']}, gate {gate['gate']}")
 
+    def test_sentences_that_are_read_alone_have_the_numbers_of_their_files(self):
+        self.assertEqual(doc_claims.check(ROOT), [])
+
     def change(self, page, old, new):
         """What is found when a page has other words."""
         with tempfile.TemporaryDirectory() as folder:
@@ -64,6 +68,12 @@ class Docs(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text.replace(old, new, 1))
             return doc_tables.check_page(folder, page, False)
+
+    def test_a_sentence_with_another_number_is_named(self):
+        for page, phrase in (("README.md", "passes 3 of 4"), ("docs/vision.md", "passes 3 of 5")):
+            texts = {page: "It passes\n3 of 4 gates."}
+            wrong = doc_claims.missing([(page, phrase)], texts)
+            self.assertEqual(wrong, [] if "4" in phrase else [f"{page}: expected the words '{phrase}'"])
 
     def test_a_number_that_is_not_the_files_is_named(self):
         data = dict(results())["eval.json"]
@@ -85,8 +95,8 @@ class Docs(unittest.TestCase):
             self.assertIn("no such row", wrong[0])
 
     def test_a_row_that_the_page_leaves_out_is_named(self):
-        row = next(line for line in open(os.path.join(ROOT, "docs/results.md"), encoding="utf-8")
-                   if line.startswith("| Baseline, not told its task |"))
+        with open(os.path.join(ROOT, "docs/results.md"), encoding="utf-8") as file:
+            row = next(line for line in file if line.startswith("| Baseline, not told its task |"))
         wrong = self.change("docs/results.md", row, "")
         self.assertEqual(len(wrong), 1)
         self.assertIn("Baseline, not told its task: a row of the file that the table does not have", wrong[0])
