@@ -47,6 +47,20 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .no_position = true},
     {.name = "embed-8", .text = "embeddings of 8", .kind = "embedding", .blocks = 4, .embed = 8},
     {.name = "embed-64", .text = "embeddings of 64", .kind = "embedding", .blocks = 4, .embed = 64},
+    {.name = "drop-0",
+     .text = "no dropout",
+     .kind = "dropout",
+     .blocks = 4,
+     .embed = 32,
+     .drop = "0"},
+    {.name = "whole-drop-0",
+     .text = "1,2,4,8, no dropout",
+     .kind = "dropout",
+     .blocks = 4,
+     .embed = 32,
+     .dilation = "1,2,4,8",
+     .dilations = {1, 2, 4, 8},
+     .drop = "0"},
 };
 
 FacetStatus mechanism_variant_find(int *index, const char *name)

@@ -16,10 +16,11 @@ typedef struct MechanismVariant {
     const char *dilation; // as facet train takes it; NULL: 1 each
     int dilations[8];     // the same as numbers, 0 for 1
     bool no_position;
-    bool unet; // no score network: the U-Net that is like it (unet/unet.h)
+    const char *drop; // factor dropout; NULL: the recipe's for its loss
+    bool unet;        // no score network: the U-Net that is like it (unet/unet.h)
 } MechanismVariant;
 
-enum { MECHANISM_VARIANTS = 11, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
+enum { MECHANISM_VARIANTS = 13, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
 extern const MechanismVariant mechanism_variants[MECHANISM_VARIANTS];
 
 // The number of a variant's name; the refusal lists the names.

@@ -62,7 +62,8 @@ const RaceMethod race_methods[RACE_METHODS] = {
 };
 
 // The rows of the summary: a method with its way of inference, by the key that `facet eval` gives
-// it. A network that never saw a null token is not composed.
+// it. A network that never saw a null token is composed all the same, of tokens at their random
+// initial values: what composition is without anything that trains it.
 static const struct {
     const char *method, *key, *name, *brief;
     bool control; // which older cells do without
@@ -71,6 +72,10 @@ static const struct {
     {"told", "factored_joint", "Told its task, no dropout, joint", "Told, no dropout", false},
     {"told-longer", "factored_joint", "Told its task, operations as ours, joint", "Told, longer",
      false},
+    {"told", "factored_composed", "Told its task, no dropout, composed all the same",
+     "Told, composed", false},
+    {"told-longer", "factored_composed", "Told its task, operations as ours, composed all the same",
+     "Told, longer, composed", false},
     {"knet", "knet", "K networks, composed", "K networks", false},
     {"paper", "factored_composed", "The paper's loss, composed", "Paper's loss", false},
     {"paper", "factored_joint", "The paper's loss, joint", "Paper's loss, joint", false},

@@ -2,9 +2,10 @@
 //
 // The exact composed score of the training tasks leads to another track, so that what composes is
 // the network's own bias. Small networks that differ in one thing each, how far they see, whether
-// they know where a keypoint stands, how wide an embedding is, and a U-Net are trained with the
-// same number of updates without some of the training pairs (race/leave_one_out.h), and plan those
-// pairs, composed and joint. What the course holds out is neither trained on nor looked at.
+// they know where a keypoint stands, how wide an embedding is, whether factors are ever hidden, and
+// a U-Net are trained with the same number of updates without some of the training pairs
+// (race/leave_one_out.h), and plan those pairs, composed and joint. What the course holds out is
+// neither trained on nor looked at.
 #include "study_mechanism.h"
 
 #include "cells.h"
@@ -85,6 +86,7 @@ static int train_policy(const Mechanism *s, MechanismCell cell, const char *poli
     step_number(&step, "--embed", v->embed);
     if (v->dilation) step_pair(&step, "--dilation", v->dilation);
     if (v->no_position) step_add(&step, "--no-position");
+    if (v->drop) step_pair(&step, "--drop", v->drop);
     bool holds_out = s->race->course->held_out_count > 0;
     if (holds_out) step_pair(&step, "--hold-out", "course");
     if (holds_out && s->common.courses) step_pair(&step, "--courses", s->common.courses);
@@ -380,8 +382,7 @@ int study_mechanism(int argc, char **argv)
         .description =
             "Trains small networks that differ in one thing each (how many keypoints an output "
             "sees, by blocks or by dilation; position embedding; width of the factors' "
-            "embeddings), "
-            "and a U-Net, "
+            "embeddings; factor dropout), and a U-Net, "
             "without some of the training pairs, and measures their plans of those pairs, composed "
             "and joint. What the course holds out is not looked at. Started again, it goes on "
             "where it stopped.",
