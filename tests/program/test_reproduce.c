@@ -297,11 +297,13 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(19, 1);
+    check_summary(21, 1);
     check_leads();
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
     check_speeds("ours", "ours_track");
+    check_speeds("told", "factored_composed");
+    check_speeds("told-longer", "factored_composed");
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("test_reproduce/oracle-1.safetensors"), 0);
     Run nothing = run(ARGUMENTS);
@@ -318,7 +320,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(19, 2);
+    check_summary(21, 2);
     check_other_course();
     refuse_other_settings();
 }

@@ -387,6 +387,28 @@ static void networks_are_compared_on_pairs_left_out(void **state)
     assert_int_equal(access("m/whole-w0-2.json", R_OK), 0);
 }
 
+// Of a network whose factors are never hidden, that and nothing else is said to facet train.
+static void a_network_without_dropout_is_compared_with_them(void **state)
+{
+    (void)state;
+    Run done = run("study mechanism --out d --folds 1 --variant default --variant drop-0 --variant "
+                   "whole-drop-0 --composed-loss 0 --updates 2 --channels 16 --steps 2 --plans 1 "
+                   "--quiet --courses " TEST_SOURCE "/tests/race/pairs");
+    assert_string_equal(done.err, "");
+    assert_int_equal(done.code, 0);
+    assert_non_null(strstr(done.out, "--embed 32 --drop 0 --hold-out course"));
+    assert_non_null(strstr(done.out, "--embed 32 --dilation 1,2,4,8 --drop 0 --hold-out course"));
+    assert_non_null(strstr(done.out, "--embed 32 --hold-out course"));
+    Json *document;
+    assert_ok(json_read(&document, "d/mechanism.json"));
+    JsonRef plain = variant_of(document, "default", 0.0),
+            told = variant_of(document, "drop-0", 0.0);
+    assert_near(number_at(&told, NULL, NULL, "seen"), number_at(&plain, NULL, NULL, "seen"), 0.0);
+    JsonRef whole = variant_of(document, "whole-drop-0", 0.0);
+    assert_near(number_at(&whole, NULL, NULL, "seen"), 32.0, 0.0);
+    json_free(document);
+}
+
 // The same pairs, measured the same, in two cells.
 static void assert_same_pairs(const char *a, const char *b)
 {
@@ -471,7 +493,7 @@ static void wrong_words_are_refused(void **state)
     assert_fails("study mechanism --variant hole", 2,
                  "facet study mechanism: no variant 'hole', did you mean 'whole'? known: default, "
                  "blocks-1, blocks-2, blocks-3, blocks-6, dilated, whole, unet, no-position, "
-                 "embed-8, embed-64\n");
+                 "embed-8, embed-64, drop-0, whole-drop-0\n");
     assert_fails(
         "study mechanism --out n --quiet --folds 9 --courses " TEST_SOURCE "/tests/race/pairs", 1,
         "facet study mechanism: expected 1 to 40 pairs that fold 5 of 9 can leave out, "
@@ -491,6 +513,7 @@ int main(void)
         cmocka_unit_test(operators_choose_their_weights),
         cmocka_unit_test(a_router_is_an_operator_too),
         cmocka_unit_test(networks_are_compared_on_pairs_left_out),
+        cmocka_unit_test(a_network_without_dropout_is_compared_with_them),
         cmocka_unit_test(a_unet_is_compared_with_them),
         cmocka_unit_test(wrong_words_are_refused),
     };
