@@ -61,6 +61,14 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .dilation = "1,2,4,8",
      .dilations = {1, 2, 4, 8},
      .drop = "0"},
+    {.name = "unet-drop-0",
+     .text = "U-Net, no dropout",
+     .kind = "dropout",
+     .blocks = 12,
+     .embed = 32,
+     .no_position = true,
+     .unet = true,
+     .drop = "0"},
 };
 
 FacetStatus mechanism_variant_find(int *index, const char *name)

@@ -20,7 +20,7 @@ typedef struct MechanismVariant {
     bool unet;        // no score network: the U-Net that is like it (unet/unet.h)
 } MechanismVariant;
 
-enum { MECHANISM_VARIANTS = 13, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
+enum { MECHANISM_VARIANTS = 14, MECHANISM_FOLDS_MAX = 16, MECHANISM_PAIRS_MAX = 256 };
 extern const MechanismVariant mechanism_variants[MECHANISM_VARIANTS];
 
 // The number of a variant's name; the refusal lists the names.

@@ -27,6 +27,7 @@ FacetStatus mechanism_unet_train(UnetPolicy **policy, const MechanismUnet *unet,
 {
     *policy = NULL;
     FacetTrainOptions options = {.composed_weight = unet->composed_loss,
+                                 .drop = unet->drop,
                                  .updates = unet->updates,
                                  .blocks = 1, // of a score network that is not used
                                  .channels = unet->channels,

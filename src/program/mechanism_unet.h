@@ -10,6 +10,7 @@
 typedef struct MechanismUnet {
     const char *data, *out; // files
     double composed_loss;
+    const char *drop; // NULL: the recipe's for its loss
     int updates, channels, embed;
     TextList hold_out;   // as --hold-out takes it
     const char *command; // of the study, for the record

@@ -119,6 +119,7 @@ static FacetStatus train_unet(UnetPolicy **policy, const Mechanism *s, Mechanism
     MechanismUnet unet = {.data = data,
                           .out = file,
                           .composed_loss = cell.composed_loss,
+                          .drop = mechanism_variants[cell.variant].drop,
                           .updates = s->updates,
                           .channels = s->channels,
                           .embed = mechanism_variants[cell.variant].embed,

@@ -392,7 +392,8 @@ static void a_network_without_dropout_is_compared_with_them(void **state)
 {
     (void)state;
     Run done = run("study mechanism --out d --folds 1 --variant default --variant drop-0 --variant "
-                   "whole-drop-0 --composed-loss 0 --updates 2 --channels 16 --steps 2 --plans 1 "
+                   "whole-drop-0 --variant unet --variant unet-drop-0 --composed-loss 0 --updates "
+                   "2 --channels 16 --steps 2 --plans 1 "
                    "--quiet --courses " TEST_SOURCE "/tests/race/pairs");
     assert_string_equal(done.err, "");
     assert_int_equal(done.code, 0);
@@ -406,6 +407,10 @@ static void a_network_without_dropout_is_compared_with_them(void **state)
     assert_near(number_at(&told, NULL, NULL, "seen"), number_at(&plain, NULL, NULL, "seen"), 0.0);
     JsonRef whole = variant_of(document, "whole-drop-0", 0.0);
     assert_near(number_at(&whole, NULL, NULL, "seen"), 32.0, 0.0);
+    JsonRef unet = variant_of(document, "unet", 0.0),
+            other = variant_of(document, "unet-drop-0", 0.0);
+    assert_true(number_at(&unet, "training", "joint", "error_m") !=
+                number_at(&other, "training", "joint", "error_m"));
     json_free(document);
 }
 
@@ -493,7 +498,7 @@ static void wrong_words_are_refused(void **state)
     assert_fails("study mechanism --variant hole", 2,
                  "facet study mechanism: no variant 'hole', did you mean 'whole'? known: default, "
                  "blocks-1, blocks-2, blocks-3, blocks-6, dilated, whole, unet, no-position, "
-                 "embed-8, embed-64, drop-0, whole-drop-0\n");
+                 "embed-8, embed-64, drop-0, whole-drop-0, unet-drop-0\n");
     assert_fails(
         "study mechanism --out n --quiet --folds 9 --courses " TEST_SOURCE "/tests/race/pairs", 1,
         "facet study mechanism: expected 1 to 40 pairs that fold 5 of 9 can leave out, "
