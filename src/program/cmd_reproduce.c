@@ -181,10 +181,11 @@ int cmd_reproduce(int argc, char **argv)
                   "folder for the evaluations, METHOD-SEED.json; those that are there are not "
                   "made again (default: that of --out)"),
               "!study.json *"),
-        option_list("method", &r.methods, "NAME",
-                    "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
-                    "told-longer, paper-longer, paper-drop, paper-eps, composed-loss or "
-                    "oracle-ours; or recipe-v or recipe-eps"),
+        option_list(
+            "method", &r.methods, "NAME",
+            "this one alone: ours, paper, baseline, oracle or knet; a control: told, "
+            "told-longer, paper-longer, paper-drop, paper-drop-longer, paper-eps, composed-loss or "
+            "oracle-ours; or recipe-v or recipe-eps"),
         option_flag("controls", &r.controls, "train the controls too"),
         option_int("seeds", &r.seeds, "N", 1, RACE_SEEDS_MAX,
                    "trainings of a method, with the seeds from --seed on"),

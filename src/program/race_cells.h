@@ -19,7 +19,7 @@ typedef struct RaceMethod {
     double minutes; // that a cell takes beside others, on two idle cores with AVX-512
 } RaceMethod;
 
-enum { RACE_METHODS = 14, RACE_SEEDS_MAX = 64 };
+enum { RACE_METHODS = 15, RACE_SEEDS_MAX = 64 };
 extern const RaceMethod race_methods[RACE_METHODS];
 
 // The number of a method's name; the refusal lists the names.

@@ -96,16 +96,16 @@ static void an_output_is_not_among_a_studys_files(void **state)
     // link there leads to it.
     assert_ok(file_make_folder("odd"));
     assert_int_equal(symlink("/dev/null", "odd/demos.h5"), 0);
-    assert_fails(
-        "reproduce --out odd --json /dev/null --method none", 2,
-        "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
-        "told-longer, paper-longer, paper-drop, paper-eps, composed-loss, oracle-ours, recipe-v, "
-        "recipe-eps\n");
-    assert_fails(
-        "reproduce --out study --json study/study.json --method none", 2,
-        "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
-        "told-longer, paper-longer, paper-drop, paper-eps, composed-loss, oracle-ours, recipe-v, "
-        "recipe-eps\n");
+    assert_fails("reproduce --out odd --json /dev/null --method none", 2,
+                 "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
+                 "told-longer, paper-longer, paper-drop, paper-drop-longer, paper-eps, "
+                 "composed-loss, oracle-ours, recipe-v, "
+                 "recipe-eps\n");
+    assert_fails("reproduce --out study --json study/study.json --method none", 2,
+                 "facet reproduce: no method 'none': ours, paper, baseline, oracle, knet, told, "
+                 "told-longer, paper-longer, paper-drop, paper-drop-longer, paper-eps, "
+                 "composed-loss, oracle-ours, recipe-v, "
+                 "recipe-eps\n");
     assert_fails("report --out figures/page.html --figures figures --courses none", 1,
                  "facet report: none/course.json: cannot open: No such file or directory\n");
 }

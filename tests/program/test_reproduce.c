@@ -101,9 +101,10 @@ static void check_other_course(void)
         strstr(other.err, "settings.json: expected a folder of this study, with course "));
 }
 
-static const char *const methods[] = {"ours",       "paper",     "baseline",      "oracle",
-                                      "knet",       "told",      "told-longer",   "paper-longer",
-                                      "paper-drop", "paper-eps", "composed-loss", "oracle-ours"};
+static const char *const methods[] = {
+    "ours",      "paper",         "baseline",     "oracle",     "knet",
+    "told",      "told-longer",   "paper-longer", "paper-drop", "paper-drop-longer",
+    "paper-eps", "composed-loss", "oracle-ours"};
 enum { METHODS = sizeof methods / sizeof *methods, PAPERS = 5 };
 
 static bool is_there(const char *method, int seed, const char *suffix)
@@ -158,6 +159,11 @@ static void check_controls(void)
     assert_near(TRAINED("paper-drop", "factored_joint", "drop"),
                 TRAINED("ours", "ours_joint", "drop"), 0.0);
     assert_near(TRAINED("paper-drop", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("paper-drop-longer", "factored_joint", "drop"),
+                TRAINED("ours", "ours_joint", "drop"), 0.0);
+    assert_near(TRAINED("paper-drop-longer", "factored_joint", "composed_loss"), 0.0, 0.0);
+    assert_near(TRAINED("paper-drop-longer", "factored_joint", "rows"),
+                TRAINED("paper-longer", "factored_joint", "rows"), 0.0);
     assert_near(TRAINED("paper-eps", "factored_joint", "rows"),
                 TRAINED("paper", "factored_joint", "rows"), 0.0);
     assert_near(TRAINED("paper-eps", "factored_joint", "drop"),
@@ -297,7 +303,7 @@ static void makes_everything_and_goes_on(void **state)
         assert_false(is_there(methods[i], 2, "json"));
     }
     check_controls();
-    check_summary(21, 1);
+    check_summary(23, 1);
     check_leads();
     check_speeds("paper", "factored_composed");
     check_speeds("paper", "factored_joint");
@@ -320,7 +326,7 @@ static void makes_everything_and_goes_on(void **state)
     assert_int_equal(count_steps(second.out), 2);
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
-    check_summary(21, 2);
+    check_summary(23, 2);
     check_other_course();
     refuse_other_settings();
 }
