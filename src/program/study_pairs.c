@@ -23,7 +23,9 @@
 enum { SPLITS_MAX = 16 };
 
 static const char *const methods[] = {"ours", "paper"};
-static const char *const keys[] = {"ours_composed", "factored_composed"};
+enum { COMPOSED, JOINT, MODES };
+static const char *const keys[][MODES] = {{"ours_composed", "ours_joint"},
+                                          {"factored_composed", "factored_joint"}};
 enum { METHODS = sizeof methods / sizeof *methods, NUMBERS_MAX = 16 };
 
 typedef struct PairsCommand {
@@ -136,14 +138,19 @@ static void set_speeds(Json *row, const char *key, SpeedsOff off)
     if (off.count > 0.0) json_set_number(row, key, off.sum / off.count);
 }
 
-// A row of the summary: a loss and a number of pairs, over the splits whose cells are there.
-static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsCommand *o, int method,
-                           int n)
+// What the plans of a loss and a number of pairs pass, in one mode, over the splits whose cells are
+// there.
+typedef struct Passed {
+    EvidenceRate rates[PAIRS_GROUPS];
+    PairsSpeeds speeds;
+} Passed;
+
+static FacetStatus read_passed(Passed *passed, const PairsSplit *splits, const PairsCommand *o,
+                               int method, int n, int mode)
 {
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
-    EvidenceRate rates[PAIRS_GROUPS];
-    PairsSpeeds speeds = {0};
     FacetStatus status = status_ok();
+    *passed = (Passed){0};
     for (int g = 0; g < PAIRS_GROUPS && status.ok; g++)
         status = evidence_counts_create(&counts[g], PAIRS_TASKS_MAX, SPLITS_MAX);
     for (int s = 0; s < o->splits && status.ok; s++) {
@@ -151,20 +158,39 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
         cell_file(path, cells_folder(o), o, method, n, s, "json");
         PairsPlace place = {&splits[s], &splits[0], s, o->numbers[n], most_pairs(o)};
         if (file_exists(path))
-            status = pairs_cell_read(counts, &speeds, path, keys[method], &place);
+            status = pairs_cell_read(counts, &passed->speeds, path, keys[method][mode], &place);
     }
-    for (int g = 0; g < PAIRS_GROUPS && status.ok; g++) rates[g] = evidence_rate(&counts[g]);
+    for (int g = 0; g < PAIRS_GROUPS && status.ok; g++)
+        passed->rates[g] = evidence_rate(&counts[g]);
     for (int g = 0; g < PAIRS_GROUPS; g++) evidence_counts_free(&counts[g]);
-    if (!status.ok || rates[PAIRS_TRAINING].seeds == 0) return status;
-    Json *row = json_object();
-    json_set_string(row, "method", methods[method]);
-    json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", rates[PAIRS_TRAINING].seeds});
-    for (int g = 0; g < PAIRS_GROUPS; g++)
-        json_set(row, group_keys[g], json_from_evidence(rates[g]));
-    set_speeds(row, "speed_off_held_out", speeds.held_out);
-    set_speeds(row, "speed_off_last", speeds.last);
-    json_push(list, row);
     return status;
+}
+
+static void set_passed(Json *row, const Passed *passed)
+{
+    for (int g = 0; g < PAIRS_GROUPS; g++)
+        json_set(row, group_keys[g], json_from_evidence(passed->rates[g]));
+    set_speeds(row, "speed_off_held_out", passed->speeds.held_out);
+    set_speeds(row, "speed_off_last", passed->speeds.last);
+}
+
+// A row of the summary: a loss and a number of pairs, composed, and "joint" within it.
+static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsCommand *o, int method,
+                           int n)
+{
+    Passed composed, told;
+    TRY(read_passed(&composed, splits, o, method, n, COMPOSED));
+    TRY(read_passed(&told, splits, o, method, n, JOINT));
+    int count = composed.rates[PAIRS_TRAINING].seeds;
+    if (count == 0) return status_ok();
+    Json *row = json_object(), *joint = json_object();
+    json_set_string(row, "method", methods[method]);
+    json_set_numbers(row, {"pairs", o->numbers[n]}, {"splits", count});
+    set_passed(row, &composed);
+    set_passed(joint, &told);
+    json_set(row, "joint", joint);
+    json_push(list, row);
+    return status_ok();
 }
 
 static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)

@@ -172,6 +172,26 @@ class Results(unittest.TestCase):
                 self.assertTrue("seed" in data or "seeds" in data or name in WITHOUT_SEED,
                                 "expected its seed")
 
+    def test_a_summary_has_every_cell_of_its_folder(self):
+        """A cell that was made after the summary would be missing in tables and sentences."""
+        def cells(folder):
+            names = (name for name, _ in results() if os.path.dirname(name) == folder)
+            return {os.path.basename(name).removesuffix(".json") for name in names}
+
+        found = dict(results())
+        race = {f"{row['method']}-{seed}" for row in found["race-study.json"]["rows"] for seed in row["seeds"]}
+        self.assertEqual(race, cells("race"))
+        for name, folder in (("gate-study", "gate"), ("gate-ladder", "gate-ladder")):
+            data = found[f"{name}.json"]
+            rows = [row for part in data["protocols"] for row in part["rows"]] + data.get("ablations", [])
+            self.assertEqual({f"{row['cell']}-{seed}" for row in rows for seed in row["seeds"]}, cells(folder))
+        pairs = {f"{row['method']}-{row['pairs']}-{i + 1}" for row in found["pairs.json"]["rows"]
+                 for i in range(row["splits"])}
+        self.assertEqual(pairs, cells("pairs"))
+        mechanism = {f"{row['variant']}-w{row['composed_loss']:g}-{i + 1}"
+                     for row in found["mechanism.json"]["variants"] for i in range(row["folds"])}
+        self.assertEqual(mechanism, cells("mechanism"))
+
     def test_the_list_of_old_files_is_no_longer_than_it_must_be(self):
         self.assertLessEqual(WITHOUT_COMMIT, {name for name, _ in results()})
         self.assertEqual(WITHOUT_SEED, {name for name, data in results() if name not in WITHOUT_COMMIT

@@ -57,7 +57,8 @@ static bool holds_out(const JsonRef *cell, const JsonRef *entry)
 
 // How far speeds are off: the summary's, and the mean over a cell's plans of pairs that another
 // cell leaves out too.
-static void check_speeds(int index, const char *key, const char *cell_file, const char *other_file)
+static void check_speeds(int index, bool joint, const char *key, const char *cell_file,
+                         const char *other_file)
 {
     Json *document, *cell, *other;
     JsonRef list, row, at = {0};
@@ -70,6 +71,7 @@ static void check_speeds(int index, const char *key, const char *cell_file, cons
             of_other = json_root(other, "other");
     assert_ok(json_member(&list, &root, "rows"));
     assert_ok(json_element(&row, &list, index));
+    if (joint) assert_ok(json_member(&row, &row, "joint"));
     assert_ok(json_member_number(&said, &row, key, 0.0, 1e6));
     assert_ok(json_member(&list, &of_cell, "heldout"));
     while (json_next(&at, &list)) {
@@ -78,7 +80,9 @@ static void check_speeds(int index, const char *key, const char *cell_file, cons
         assert_ok(json_member_string(method, sizeof method, &at, "method"));
         assert_ok(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
         assert_ok(json_member_number(&reference, &at, "speed_reference", 0.0, 1e6));
-        if (strcmp(method, "factored_composed") != 0 || !holds_out(&of_other, &at)) continue;
+        if (strcmp(method, joint ? "factored_joint" : "factored_composed") != 0 ||
+            !holds_out(&of_other, &at))
+            continue;
         sum += fabs(speed - reference) / reference;
         count++;
     }
@@ -179,9 +183,11 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     assert_true(trials_of("ours", 3, "held_out") < trials_of("ours", 2, "held_out"));
     assert_near(trials_of("ours", 2, "last"), trials_of("ours", 3, "held_out"), 0.0);
     assert_near(trials_of("ours", 3, "last"), trials_of("ours", 3, "held_out"), 0.0);
-    check_speeds(3, "speed_off_held_out", "p/paper-3-1.json", "p/paper-3-1.json");
-    check_speeds(2, "speed_off_held_out", "p/paper-2-1.json", "p/paper-2-1.json");
-    check_speeds(2, "speed_off_last", "p/paper-2-1.json", "p/paper-3-1.json");
+    check_speeds(3, false, "speed_off_held_out", "p/paper-3-1.json", "p/paper-3-1.json");
+    check_speeds(2, false, "speed_off_held_out", "p/paper-2-1.json", "p/paper-2-1.json");
+    check_speeds(2, false, "speed_off_last", "p/paper-2-1.json", "p/paper-3-1.json");
+    check_speeds(2, true, "speed_off_held_out", "p/paper-2-1.json", "p/paper-2-1.json");
+    check_speeds(2, true, "speed_off_last", "p/paper-2-1.json", "p/paper-3-1.json");
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("p/paper-3-1.json"), 0);
     Run again = run(PAIRS " --method paper");

@@ -232,7 +232,8 @@ static void operators_are_a_table(void **state)
 #define FIELD(key, mean) ",\"" key "\":" RATE(mean)
 #define PAIRS_OURS                                                                                 \
     "{\"method\":\"ours\",\"pairs\":8,\"splits\":2,\"speed_off_held_out\":0.25"                    \
-    ",\"speed_off_last\":0.125"
+    ",\"speed_off_last\":0.125,\"joint\":{\"held_out\":{\"mean\":0.6},"                            \
+    "\"speed_off_held_out\":0.375}"
 #define OURS_LEFT   FIELD("held_out", "0.5") FIELD("held_out_new", "0.4") FIELD("last", "0.3")
 #define PAIRS_PAPER "{\"method\":\"paper\",\"pairs\":11,\"splits\":1"
 #define HALF_A_RATE ",\"held_out\":{\"most\":0.5,\"high\":0.5}"
@@ -259,6 +260,9 @@ static void numbers_of_pairs_are_a_table(void **state)
     assert_near(number_in(&table, 0, "Last (%)"), 30.0, 1e-9);
     assert_near(number_in(&table, 0, "Speeds off, left out (%)"), 25.0, 1e-9);
     assert_near(number_in(&table, 0, "Speeds off, last (%)"), 12.5, 1e-9);
+    assert_near(number_in(&table, 0, "Left out, joint (%)"), 60.0, 1e-9);
+    assert_near(number_in(&table, 0, "Speeds off, joint (%)"), 37.5, 1e-9);
+    assert_empty(&table, 1, "Left out, joint (%)");
     assert_empty(&table, 1, "Speeds off, left out (%)");
     assert_empty(&table, 1, "Speeds off, last (%)");
     assert_text_in(&table, 0, "Left out, range of the splits", "25–75 %");

@@ -7,11 +7,11 @@ void tables_pairs(SheetSink *sink, Report *report)
 {
     const SheetHead head = {
         "pairs", "passage", "Composition against the number of training pairs",
-        .note = "Gates passed, composed, mean over the splits, which are orders of the pairs. New: "
-                "of those left out, pairs whose path and speed no training pair has. Last: pairs "
-                "that no number of the split was trained on. Speeds: how far those of plans of "
-                "pairs left out, and of the last, are off their references. 95 %: bootstrap over "
-                "pairs and splits.",
+        .note = "Gates passed, composed unless it says joint, mean over the splits, which are "
+                "orders of the pairs. New: of those left out, pairs whose path and speed no "
+                "training pair has. Last: pairs that no number of the split was trained on. "
+                "Speeds: how far those of plans of pairs left out, and of the last, are off their "
+                "references. 95 %: bootstrap over pairs and splits.",
         .aside = "Gates passed, composed, mean over the splits, which are orders of the pairs. "
                  "Last: pairs that no number of the split was trained on. Speeds: how far those "
                  "of plans of pairs left out are off. 95 %: bootstrap over pairs and splits."};
@@ -27,6 +27,8 @@ void tables_pairs(SheetSink *sink, Report *report)
                   NUMBER("New", NULL, 1, .unit = "%"), NUMBER("Last", "last", 1, .unit = "%"),
                   NUMBER("Speeds off, left out", "speeds", 1, .unit = "%"),
                   NUMBER("Speeds off, last", NULL, 1, .unit = "%"),
+                  NUMBER("Left out, joint", NULL, 1, .unit = "%"),
+                  NUMBER("Speeds off, joint", NULL, 1, .unit = "%"),
                   NUMBER("Left out, range of the splits", NULL, 0),
                   NUMBER("95 %, left out", "95 %, left out", 0));
     for (int i = 0; i < input_length(&rows); i++) {
@@ -43,6 +45,8 @@ void tables_pairs(SheetSink *sink, Report *report)
         }
         sheet_numbers(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"),
                       100.0 * input_number(report, &row, "speed_off_last"));
+        sheet_numbers(&sheet, 100.0 * input_at(report, &row, "joint.held_out.mean"),
+                      100.0 * input_at(report, &row, "joint.speed_off_held_out"));
         sheet_shares(&sheet, input_number(report, &left_out, "least"),
                      input_number(report, &left_out, "most"));
         sheet_shares(&sheet, input_number(report, &left_out, "low"),
