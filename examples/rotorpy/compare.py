@@ -36,9 +36,8 @@ def ask(facet, *words):
     """What a command of the program writes as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "said.json")
-        page = ["--out", os.path.join(folder, "report.html")] if words[0] == "report" else []
         try:
-            done = subprocess.run([facet, *words, *page, "--json", data], capture_output=True, text=True)
+            done = subprocess.run([facet, *words, "--json", data], capture_output=True, text=True)
         except OSError as error:
             raise Failed(f"{facet}: {error.strerror}: './facet race' builds it") from error
         if done.returncode != 0:
@@ -47,8 +46,13 @@ def ask(facet, *words):
 
 
 def facet_report(facet, vehicle_file):
-    """Plans, Facet's flights and the course."""
-    return ask(facet, "report", "--quiet", "--quad", vehicle_file)
+    """Plans, Facet's flights of this vehicle and the course."""
+    with tempfile.TemporaryDirectory() as folder:
+        race, page = (os.path.join(folder, name) for name in ("race.json", "report.html"))
+        flown = ask(facet, "race", "--quiet", "--no-report", "--quad", vehicle_file)
+        with open(race, "w", encoding="utf-8") as text:
+            json.dump(flown, text)
+        return ask(facet, "report", "--quiet", "--quad", vehicle_file, "--race", race, "--out", page)
 
 
 def read_json(file):
@@ -61,6 +65,8 @@ def read_json(file):
 
 def works(report, wanted):
     """One a feasible task and kind of plan: the policy's first, then the expert's."""
+    if report["main_method"] == "expert":
+        raise Failed("the report: expected flights of a policy, found the expert's alone")
     names = [task["id"] for task in report["tasks"] if task["feasible"]]
     for name in wanted or []:
         if name not in names:

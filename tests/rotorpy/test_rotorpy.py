@@ -24,11 +24,13 @@ try:
 except ImportError:
     sys.exit(77)
 
+import compare
 import vehicle
 from pilot import Failed, Pilot
 from referee import Referee, crash
 
 PILOT = sys.argv.pop(1)
+FACET = sys.argv.pop(1)
 RECORDED = json.loads((HERE / "flights.json").read_text())
 GATES = [{"name": name, "center": [x, 0.0, 1.0], "normal": [1.0, 0.0, 0.0]}
          for name, x in (("a", 0.0), ("b", 2.0), ("c", 4.0))]
@@ -152,6 +154,16 @@ class PilotProcess(unittest.TestCase):
             self.pilot([*self.flight["plan"][:12], math.nan, *self.flight["plan"][13:]])
 
 
+class Plans(unittest.TestCase):
+    def test_the_policys_plans_stand_beside_the_experts(self):
+        """Of a named vehicle too, of which the program ships no flights."""
+        works = compare.works(compare.facet_report(FACET, str(RACER)), ["race5/wide"])
+        self.assertEqual([work["kind"] for work in works], ["policy", "expert"])
+        policy, expert = (work["flight"] for work in works)
+        self.assertNotEqual(policy["plan"], expert["plan"])
+        self.assertTrue(works[0]["task"]["held_out"])
+
+
 class Failures(unittest.TestCase):
     def refused(self, command, **environment):
         done = subprocess.run(command, capture_output=True, text=True,
@@ -175,13 +187,20 @@ class Failures(unittest.TestCase):
     def test_a_report_that_is_not_json_is_named(self):
         self.assertIn("compare.py: ", self.compare("--report", EXAMPLE / "compare.py"))
 
-    def test_an_unknown_task_names_the_known_ones(self):
-        report = {"tasks": [{"id": "race1/wide", "feasible": True}], "flights": [], "course": {}}
+    def of_report(self, method, *arguments):
+        report = {"tasks": [{"id": "race1/wide", "feasible": True}], "flights": [], "course": {},
+                  "main_method": method}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(report, file)
             file.flush()
-            said = self.compare("--report", file.name, "--task", "race9/wide")
+            return self.compare("--report", file.name, *arguments)
+
+    def test_an_unknown_task_names_the_known_ones(self):
+        said = self.of_report("ours_composed", "--task", "race9/wide")
         self.assertIn("no feasible task 'race9/wide', known: race1/wide", said)
+
+    def test_a_report_without_a_policy_is_refused(self):
+        self.assertIn("expected flights of a policy, found the expert's alone", self.of_report("expert"))
 
     def test_without_pypi_one_line_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
