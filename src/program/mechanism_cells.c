@@ -52,7 +52,8 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .kind = "dropout",
      .blocks = 4,
      .embed = 32,
-     .drop = "0"},
+     .drop = "0",
+     .of = "default"},
     {.name = "whole-drop-0",
      .text = "1,2,4,8, no dropout",
      .kind = "dropout",
@@ -60,7 +61,8 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .embed = 32,
      .dilation = "1,2,4,8",
      .dilations = {1, 2, 4, 8},
-     .drop = "0"},
+     .drop = "0",
+     .of = "whole"},
     {.name = "unet-drop-0",
      .text = "U-Net, no dropout",
      .kind = "dropout",
@@ -68,7 +70,8 @@ const MechanismVariant mechanism_variants[MECHANISM_VARIANTS] = {
      .embed = 32,
      .no_position = true,
      .unet = true,
-     .drop = "0"},
+     .drop = "0",
+     .of = "unet"},
 };
 
 FacetStatus mechanism_variant_find(int *index, const char *name)
@@ -261,6 +264,7 @@ static Json *json_from_row(Row *row, int variant, double loss, int channels)
     json_set_string(out, "variant", v->name);
     json_set_string(out, "name", v->text);
     json_set_string(out, "kind", v->kind);
+    if (v->of) json_set_string(out, "of", v->of);
     json_set_numbers(out, {"composed_loss", loss}, {"folds", row->cells}, {"blocks", v->blocks},
                      {"embed", v->embed});
     for (int l = 0; l < v->blocks && !v->unet; l++)

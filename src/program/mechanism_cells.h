@@ -8,7 +8,7 @@
 #include "race/leave_one_out.h"
 #include "steps.h"
 
-// A network that differs from the first in one thing.
+// A network that differs from the first, or from the one that it names, in one thing.
 typedef struct MechanismVariant {
     const char *name, *text; // of its cells, and for people
     const char *kind;        // what differs: "blocks", "dilation", "unet" and so on
@@ -17,6 +17,7 @@ typedef struct MechanismVariant {
     int dilations[8];     // the same as numbers, 0 for 1
     bool no_position;
     const char *drop; // factor dropout; NULL: the recipe's for its loss
+    const char *of;   // the network that it differs from, NULL: the first
     bool unet;        // no score network: the U-Net that is like it (unet/unet.h)
 } MechanismVariant;
 

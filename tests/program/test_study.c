@@ -413,6 +413,10 @@ static void a_network_without_dropout_is_compared_with_them(void **state)
     assert_near(number_at(&told, NULL, NULL, "seen"), number_at(&plain, NULL, NULL, "seen"), 0.0);
     JsonRef whole = variant_of(document, "whole-drop-0", 0.0);
     assert_near(number_at(&whole, NULL, NULL, "seen"), 32.0, 0.0);
+    char of[16];
+    assert_ok(json_member_string(of, sizeof of, &whole, "of"));
+    assert_string_equal(of, "whole"); // beside which the figure draws it
+    assert_false(json_has(&plain, "of"));
     JsonRef unet = variant_of(document, "unet", 0.0),
             other = variant_of(document, "unet-drop-0", 0.0);
     assert_true(number_at(&unet, "training", "joint", "error_m") !=

@@ -94,18 +94,22 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
 #define TALLY(error, share)                                                                        \
     "{\"pairs\":4,\"error_m\":" error                                                              \
     ",\"median_m\":0.25,\"least_m\":0.125,\"most_m\":1.5,\"share\":" share "}"
-#define VARIANT(name, kind, seen, loss, error, share)                                              \
-    "{\"variant\":\"" name "\",\"name\":\"the " name "\",\"kind\":\"" kind                         \
+#define VARIANT_OF(of, name, kind, seen, loss, error, share)                                       \
+    "{" of "\"variant\":\"" name "\",\"name\":\"the " name "\",\"kind\":\"" kind                   \
     "\",\"composed_loss\":" loss ",\"folds\":2,\"field\":21,\"seen\":" seen                        \
     ",\"parameters\":1000,\"left_out\":{\"composed\":" TALLY(error, share) ",\"joint\":" TALLY(    \
         "0.5", "0.9") "},\"training\":{\"composed\":" TALLY("0.0625", "1") "}}"
+
+#define VARIANT(name, kind, seen, loss, error, share)                                              \
+    VARIANT_OF("", name, kind, seen, loss, error, share)
 
 #define FOUR      VARIANT("default", "blocks", "17.5", "0", "1", "0.6")
 #define WHOLE     VARIANT("whole", "dilation", "32", "0", "2", "0.75")
 #define PLACES    VARIANT("no-position", "position", "17.5", "0", "3", "0.25")
 #define UNET      VARIANT("unet", "unet", "32", "0", "2.5", "0.125")
 #define UNCOUNTED VARIANT("default", "blocks", "17.5", "3", "null", "null")
-#define NETWORKS  FOUR "," WHOLE "," PLACES "," UNET "," UNCOUNTED
+#define NEVER     VARIANT_OF("\"of\":\"whole\",", "never", "dropout", "32", "0", "4", "0.5")
+#define NETWORKS  FOUR "," WHOLE "," PLACES "," UNET "," UNCOUNTED "," NEVER
 
 // Two losses; the second has one network, and one without a number.
 static void the_mechanism_is_a_table_and_a_figure(void **state)
@@ -118,7 +122,7 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
                                           scratch_write(&scratch, "study.json", text)};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "mechanism");
-    assert_int_equal(length_of(&table, "rows"), 5);
+    assert_int_equal(length_of(&table, "rows"), 6);
     assert_text_in(&table, 1, "Network", "the whole");
     assert_near(number_in(&table, 1, "Composed, left out (m)"), 2.0, 0.0);
     assert_near(number_in(&table, 1, "Joint, left out (m)"), 0.5, 0.0);
@@ -136,6 +140,14 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
     assert_null(strstr(svg, ">the unet</text>"));
     assert_non_null(strstr(svg, ">the no-position</text>"));
     assert_non_null(strstr(svg, "composed loss 3, joint"));
+    // A network whose factors are never hidden stands in the middle, joined with the one like it.
+    const char *never = strstr(svg, "the never, composed: 50 % of the gates, 4.000 m");
+    assert_non_null(never);
+    assert_null(strstr(never + 1, "the never, composed"));
+    assert_null(strstr(svg, ">the never</text>"));
+    assert_non_null(strstr(svg, ">never hidden</text>"));
+    const char *first = strstr(svg, "the whole, composed: 75 %");
+    assert_non_null(strstr(first + 1, "the whole, composed: 75 %"));
     json_free(document);
     scratch_end(&scratch);
 }

@@ -1,11 +1,13 @@
 // The figure of the mechanism study: gates passed by plans of pairs that training did not show, by
-// how many keypoints an output sees, and beside it by what else the networks differ in.
+// how many keypoints an output sees; by whether training hides factors; and by what else the
+// networks differ in.
 #include "report/figures.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 900, LEFT = 66, TOP = 74, PANEL = 470, BETWEEN = 70, HEIGHT = 270, LABELS = 120 };
+enum { WIDTH = 900, LEFT = 66, TOP = 74, HEIGHT = 270, LABELS = 110, MARGIN = 14 };
+enum { FIELD = 340, HIDING = 190, BETWEEN = 66 }; // widths of panels, and of what is between them
 enum { SERIES_MAX = 8, POINTS_MAX = 32, VARIANTS_MAX = 64 };
 
 // A loss, and a way of inference, is a curve.
@@ -20,7 +22,7 @@ typedef struct Mechanism {
     JsonRef rows;
     double losses[SERIES_MAX];
     int loss_count;
-    Plot field, other;
+    Plot field, hiding, other;
 } Mechanism;
 
 static double loss_of(const Mechanism *m, const JsonRef *row)
@@ -81,19 +83,32 @@ static void draw_square(Svg *svg, double x, double y, const char *color, bool em
     if (empty) svg_polygon(svg, inner, 4, "bg", tip);
 }
 
+// The network that the row differs from in its dropout alone, or itself.
+static JsonRef same_network(const Mechanism *m, const JsonRef *row)
+{
+    const char *of = input_text(row, "of");
+    for (int i = 0; of[0] && i < input_length(&m->rows); i++) {
+        JsonRef other = input_element(&m->rows, i);
+        if (strcmp(input_text(&other, "variant"), of) == 0 && loss_of(m, &other) == loss_of(m, row))
+            return other;
+    }
+    return *row;
+}
+
 // A mark: round, for a dilated network a diamond, and for a U-Net a square, which is empty for
 // joint plans.
 static void draw_mark(Svg *svg, const Mechanism *m, const Plot *plot, const JsonRef *row, double x,
                       const char *mode, const char *color)
 {
     char tip[200];
+    JsonRef network = same_network(m, row);
     double gates = gates_of(m, row, mode), y = plot_y(plot, gates);
     snprintf(tip, sizeof tip, "%.40s, %s: %.0f %% of the gates, %.3f m off, training %.3f m",
              input_text(row, "name"), mode, gates, of_left_out(m, row, mode, "error_m"),
              input_at(m->report, row, "training.composed.error_m"));
-    if (is_unet(row))
+    if (is_unet(&network))
         draw_square(svg, x, y, color, strcmp(mode, "joint") == 0, tip);
-    else if (strcmp(input_text(row, "kind"), "dilation") == 0)
+    else if (strcmp(input_text(&network, "kind"), "dilation") == 0)
         svg_diamond(svg, x, y, 5, color, tip);
     else
         svg_dot(svg, x, y, 3.8, color, tip);
@@ -139,6 +154,34 @@ static void draw_unet(Svg *svg, const Mechanism *m, int loss, int mode)
     }
 }
 
+// What hiding factors does, composed: a line a network and loss, from the one that trains with it
+// to the one that does not.
+static void draw_hiding(Svg *svg, const Mechanism *m)
+{
+    static const char *const sides[] = {"hidden", "never hidden"};
+    const double places[] = {0.2, 0.8};
+    for (int side = 0; side < 2; side++)
+        svg_text(svg, plot_x(&m->hiding, places[side]), TOP + HEIGHT + 17, SVG_MIDDLE, 12, "ink",
+                 sides[side]);
+    for (int i = 0; i < input_length(&m->rows); i++) {
+        JsonRef never = input_element(&m->rows, i), hidden = same_network(m, &never);
+        const JsonRef *ends[] = {&hidden, &never};
+        double points[4];
+        int loss = 0;
+        if (hidden.node == never.node) continue;
+        while (loss < m->loss_count - 1 && m->losses[loss] != loss_of(m, &never)) loss++;
+        if (isnan(gates_of(m, &hidden, "composed")) || isnan(gates_of(m, &never, "composed")))
+            continue;
+        for (int side = 0; side < 2; side++) {
+            points[2 * side] = plot_x(&m->hiding, places[side]);
+            points[2 * side + 1] = plot_y(&m->hiding, gates_of(m, ends[side], "composed"));
+            draw_mark(svg, m, &m->hiding, ends[side], points[2 * side], "composed",
+                      colors[loss % COLORS]);
+        }
+        svg_curve(svg, points, 2, colors[loss % COLORS], 2, "", NULL);
+    }
+}
+
 // The variants whose field is the default's: the default, then those of other kinds.
 static int other_variants(JsonRef *out, const Mechanism *m)
 {
@@ -146,8 +189,8 @@ static int other_variants(JsonRef *out, const Mechanism *m)
     for (int i = 0; i < input_length(&m->rows) && count < VARIANTS_MAX; i++) {
         JsonRef row = input_element(&m->rows, i);
         bool first = strcmp(input_text(&row, "variant"), "default") == 0;
-        if (loss_of(m, &row) == m->losses[0] && (first || !(is_field(&row) || is_unet(&row))))
-            out[count++] = row;
+        bool elsewhere = is_field(&row) || is_unet(&row) || input_text(&row, "of")[0];
+        if (loss_of(m, &row) == m->losses[0] && (first || !elsewhere)) out[count++] = row;
     }
     return count;
 }
@@ -205,7 +248,8 @@ void figures_mechanism(Json *list, Report *report)
                            "Gates passed on pairs that training did not show, by how many of the "
                            "plan's 32 keypoints an output sees: dots are stacks of 1 to 6 blocks, "
                            "diamonds four blocks with dilations, squares a U-Net (empty: joint). "
-                           "Right: other changes to the four blocks, composed.",
+                           "Middle: whether training hides factors, composed. Right: other changes "
+                           "to the four blocks, composed.",
                            WIDTH,
                            TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
     if (!report->inputs[INPUT_MECHANISM].document) return;
@@ -214,21 +258,26 @@ void figures_mechanism(Json *list, Report *report)
         return;
     }
     Axis gates = axis_exact(0.0, 100.0, 20.0);
-    double right = LEFT + PANEL + BETWEEN;
-    m.field = (Plot){LEFT, TOP, PANEL, HEIGHT, axis_exact(0.0, 32.0, 8.0), gates};
-    m.other = (Plot){right, TOP, WIDTH - 14 - right, HEIGHT, axis_exact(0.0, 1.0, 1.0), gates};
+    Axis names = axis_exact(0.0, 1.0, 1.0); // names stand below
+    double middle = LEFT + FIELD + BETWEEN, right = middle + HIDING + BETWEEN;
+    m.field = (Plot){LEFT, TOP, FIELD, HEIGHT, axis_exact(0.0, 32.0, 8.0), gates};
+    m.hiding = (Plot){middle, TOP, HIDING, HEIGHT, names, gates};
+    m.other = (Plot){right, TOP, WIDTH - MARGIN - right, HEIGHT, names, gates};
     Svg svg;
     svg_begin(&svg, figure.id, figure.width, figure.height, figure.title, figure.caption);
     svg_text(&svg, 14, 26, SVG_START, 16, "ink", figure.title);
     svg_text(&svg, LEFT, TOP - 12, SVG_START, 13, "muted", "pairs left out, by what is seen");
-    svg_text(&svg, right, TOP - 12, SVG_START, 13, "muted", "other changes, composed");
+    svg_text(&svg, middle, TOP - 12, SVG_START, 13, "muted", "by whether factors are hidden");
+    svg_text(&svg, right, TOP - 12, SVG_START, 13, "muted", "other changes");
     plot_frame(&svg, &m.field, "keypoints that an output sees", "gates passed (%)");
+    plot_frame(&svg, &m.hiding, "", "gates passed (%)");
     plot_frame(&svg, &m.other, "", "gates passed (%)");
     for (int k = 0; k < m.loss_count; k++)
         for (int mode = 0; mode < 2; mode++) {
             draw_curve(&svg, &m, k, mode);
             draw_unet(&svg, &m, k, mode);
         }
+    draw_hiding(&svg, &m);
     draw_others(&svg, &m);
     draw_legend(&svg, &m);
     figure_push(list, &figure, svg_end(&svg));
