@@ -7,6 +7,7 @@ A claim is a page and a phrase whose numbers are taken from the files; the page 
 with any breaks of lines. When a study is made again, what is no longer true is named here. Sentences
 about a table stand behind it and are read with it; these are the ones that are read alone.
 """
+import itertools
 import json
 import os
 import sys
@@ -42,6 +43,7 @@ class Rate:
 
 class Race:
     def __init__(self, root):
+        self.root = root
         self.rows = {row["name"]: row for row in load(root, "race-study.json")["rows"]}
         self.shipped = load(root, "race/ours-1.json")["methods"]
         self.steps = load(root, "steps.json")["curves"]
@@ -52,12 +54,32 @@ class Race:
     def lead(self, name):
         return Rate(self.rows[name]["ours_ahead"]["held_out"], self.rows[name]["gates_held_out"])
 
-    def behind(self, name):
+    def ahead(self, name):
         """The lead and its interval: "3.5 (95 %: 1.2 to 5.0"."""
         return f"{self.lead(name)()} (95 %: {self.lead(name).to('low', 'high')}"
 
     def speeds(self, name):
         return f"{100 * self.rows[name]['speed_off_held_out']:.1f} %"
+
+    def by_pair(self, name, of_plans):
+        """What the plans of each held-out pair have on the mean, over a row's trainings."""
+        row, found = self.rows[name], {}
+        for seed in row["seeds"]:
+            cell = load(self.root, f"race/{row['method']}-{seed}.json")
+            for pair, value in of_plans(cell, row["key"]):
+                found.setdefault(pair, []).append(value)
+        return {pair: sum(values) / len(values) for pair, values in found.items()}
+
+    def gates_by_pair(self, name):
+        return self.by_pair(name, lambda cell, key: (
+            (f"{task['track']}/{task['size']}", task["share_all_seeds"] * task["gates"])
+            for task in cell["methods"][key]["tasks"] if task["held_out"]))
+
+    def speeds_by_pair(self, name):
+        """In percent off the reference."""
+        return self.by_pair(name, lambda cell, key: (
+            (f"{plan['track']}/{plan['size']}", 100 * abs(plan["speed_generated"] / plan["speed_reference"] - 1))
+            for plan in cell["heldout"] if plan["method"] == key))
 
     def of_shipped(self, key):
         tally = self.shipped["ours_composed"]["all_seeds"][key]
@@ -70,6 +92,32 @@ class Race:
         return f"{sum(seed[key] for seed in passed) / len(passed):.1f}"
 
 
+def sign_flip(differences):
+    """The share of all choices of signs whose sum is as far from 0 as theirs: an exact test of no difference."""
+    far = abs(sum(differences)) - 1e-9
+    signs = list(itertools.product((1, -1), repeat=len(differences)))
+    return sum(abs(sum(s * d for s, d in zip(sign, differences))) >= far for sign in signs) / len(signs)
+
+
+def lead_claims(r):
+    """The lead over the told network, pair by pair: where it lies, and whether six pairs can show it."""
+    ours, told = r.gates_by_pair(OURS), r.gates_by_pair(TOLD)
+    apart = {pair: ours[pair] - told[pair] for pair in ours}
+    *first, last = [pair for pair in apart if apart[pair] > 0.2]
+    behind, = [pair for pair in apart if apart[pair] < -0.01]
+    numbers = {2: "two", 3: "three", 4: "four"}
+    yield RESULTS, (f"The lead lies in {numbers[len(first) + 1]} pairs, {', '.join(first)} and {last}; "
+                    f"{numbers[sum(abs(gap) < 0.01 for gap in apart.values())]} are level, and on {behind} ours is "
+                    f"behind by {-apart[behind]:.1f}")
+    yield RESULTS, f"An exact sign-flip test over the six pairs gives p = {sign_flip(list(apart.values())):.2f}"
+    ours, told = r.speeds_by_pair(OURS), r.speeds_by_pair(TOLD)
+    whole = (sum(told.values()) - sum(ours.values())) / 6
+    narrow = (told.pop("race6/narrow") - ours.pop("race6/narrow")) / 6
+    yield RESULTS, (f"race6/narrow, where neither passes a gate, makes {narrow:.1f} of these {whole:.1f} points: without "
+                    f"it ours is {sum(ours.values()) / 5:.1f} % off and told {sum(told.values()) / 5:.1f} %, and told is "
+                    f"nearer on {numbers[sum(told[pair] < ours[pair] for pair in ours)]} of the six pairs")
+
+
 OURS, JOINT = "Ours, composed", "Ours, joint"
 TOLD, TOLD_LONGER = "Told its task, no dropout, joint", "Told its task, operations as ours, joint"
 PAPER, PAPER_EPS = "The paper's loss, composed", "The paper's loss, eps, composed"
@@ -77,27 +125,74 @@ PAPER, PAPER_EPS = "The paper's loss, composed", "The paper's loss, eps, compose
 
 def race_claims(r):
     ours, share = r.held_out(OURS), Rate(r.rows[OURS]["held_out"], 100)
-    tally = r.rows[OURS]["held_out"]
+    tally, track = r.rows[OURS]["held_out"], "Ours, told the track alone"
     yield RESULTS, (f"{ours()} of 30 held-out gates ({ours('least')} in all three) against "
-                    f"{r.held_out(TOLD)()} ({r.held_out(TOLD).to()}), ahead by {r.behind(TOLD)}")
-    yield RESULTS, f"The speeds of its held-out plans are {r.speeds(OURS)} off, the told network's {r.speeds(TOLD)}"
-    yield RESULTS, (f"with as many the told one passes {r.held_out(TOLD_LONGER)()}, and the lead of "
+                    f"{r.held_out(TOLD)()} ({r.held_out(TOLD).to()}), ahead by {r.ahead(TOLD)}")
+    yield from lead_claims(r)
+    yield RESULTS, (f"With as many rows the told one passes {r.held_out(TOLD_LONGER)()}, and the lead of "
                     f"{r.lead(TOLD_LONGER)()} may be chance ({r.lead(TOLD_LONGER).to('low', 'high')}")
+    rows, drop, both = (r.held_out(f"The paper's loss, {what}, joint")() for what in
+                        ("operations as ours", "dropout 0.3", "dropout and operations as ours"))
+    yield RESULTS, f"passes {rows} with as many rows, {drop} with the dropout of ours, and {both} with both"
+    yield RESULTS, f"without it (`composed-loss`) ours passes {r.held_out('The composed loss alone, composed')()}"
     yield RESULTS, f"Told both factors at once ours passes {r.held_out(JOINT)()}"
     yield RESULTS, f"{tally['passed']} of {tally['trials']} over five plans a task and three trainings"
     yield RESULTS, (f"is {share('wilson_low', 0)}–{share('wilson_high', 0)} %, a bootstrap over tasks and "
                     f"trainings {share('low', 0)}–{share('high', 0)} %")
     yield RESULTS, f"The baseline, which is not, passes {r.held_out('Baseline, not told its task')()}"
-    yield RESULTS, f"it passes {r.held_out(PAPER)()}, ours ahead by {r.lead(PAPER)()} ({r.lead(PAPER).to('low', 'high')})"
+    yield RESULTS, (f"passes {r.held_out(track)()} of 30 held-out gates, as many as with the size")
+    yield RESULTS, (f"held-out pairs are {r.speeds(OURS)} off the reference speed composed, {r.speeds(JOINT)} joint and "
+                    f"{r.speeds(track)} with the track alone")
+    yield RESULTS, f"The told network's speeds are {r.speeds(TOLD)} off"
+    yield RESULTS, (f"it passes {r.held_out(PAPER)()} ({r.held_out(PAPER).to()}), ours ahead by {r.lead(PAPER)()} "
+                    f"({r.lead(PAPER).to('low', 'high')})")
+    yield RESULTS, (f"it passes {r.held_out(PAPER_EPS)()}, ours ahead by {r.lead(PAPER_EPS)()}, which may be chance "
+                    f"({r.lead(PAPER_EPS).to('low', 'high')}); its speeds are {r.speeds(PAPER_EPS)} off")
+    told = "Told its task, no dropout, composed all the same"
+    learned = [f"{100 * r.rows[name]['training']['mean']:.0f} %" for name in (told, TOLD)]
+    yield RESULTS, (f"passes {r.held_out(told)()} when it is composed all the same ({r.held_out(told).to()}), more than "
+                    "the paper's loss in every training")
+    assert r.rows[told]["held_out"]["least"] > max(r.rows[name]["held_out"]["most"] for name in (PAPER, PAPER_EPS))
+    yield RESULTS, f"with {learned[0]} of the gates composed and {learned[1]} joint"
+    longer = [r.held_out(f"{name}, operations as ours, composed{rest}")() for name, rest in
+              (("Told its task", " all the same"), ("The paper's loss", ""))]
+    both = r.held_out("The paper's loss, dropout and operations as ours, composed")()
+    yield RESULTS, f"long it passes {longer[0]} so, and the paper's loss {longer[1]}, with the dropout of ours {both}"
+    yield RESULTS, f"from 160 epochs to 560 it falls from {r.held_out(PAPER)()} to {longer[1]}"
     for target in ("eps", "v"):
         composed, joint = (r.held_out(f"The paper's recipe, {target}, {mode}")() for mode in ("composed", "joint"))
-        words = "predicting ε it passes {} composed and {} joint" if target == "eps" else "predicting v {} and {}"
-        yield RESULTS, words.format(composed, joint)
+        phrase = "predicting ε it passes {} composed and {} joint" if target == "eps" else "predicting v {} and {}"
+        yield RESULTS, phrase.format(composed, joint)
     yield RESULTS, (f"Ours has {Rate(r.rows[OURS]['all'], r.rows[OURS]['gates'])()} and {ours()}: the second "
                     "is not reached")
     yield README, (f"over five plans a task {r.of_shipped('all')} of 104 gates, {r.of_shipped('held_out')} of 30 "
-                   f"on combinations it never saw, at 50 steps; {r.of_steps(6, 'all')} and "
+                   f"on combinations that nobody demonstrated, at 50 steps; {r.of_steps(6, 'all')} and "
                    f"{r.of_steps(6, 'held_out')} at its default of 6")
+    yield README, (f"a network that is only told both factors passes {r.held_out(TOLD)()}, and ours told the track alone "
+                   f"{r.held_out(track)()}")
+
+
+# ---- What makes it compose -----------------------------------------------------------------------
+
+
+def mechanism_claims(root):
+    rows = {(row["variant"], row["composed_loss"]): row for row in load(root, "mechanism.json")["variants"]}
+
+    def gates(variant, loss=0):
+        return f"{100 * rows[variant, loss]['left_out']['composed']['share']:.0f}"
+
+    assert gates("whole-drop-0") == gates("unet-drop-0")
+    asked = [int(gates(variant, 3)) for variant in (
+        "blocks-1", "blocks-2", "blocks-3", "default", "blocks-6", "dilated", "whole", "unet", "drop-0", "whole-drop-0",
+        "unet-drop-0")]
+    yield RESULTS, (f"pass {gates('blocks-1')} % of the gates when an output sees 8 of 32 keypoints, {gates('whole')} % "
+                    f"when it sees all and {gates('unet')} % with a U-Net; the same two networks pass "
+                    f"{gates('whole-drop-0')} % when factors are never hidden")
+    yield RESULTS, f"neither matters much: {min(asked)} to {max(asked)} %"
+    seen = [gates(name) for name in ("blocks-1", "blocks-2", "blocks-3", "default", "blocks-6", "dilated", "whole")]
+    yield RESULTS, f"pass {', '.join(seen[:-1])} and {seen[-1]} % of the gates; the U-Net"
+    yield RESULTS, (f"passes {gates('whole-drop-0')} % composed instead of {gates('whole')} and the U-Net "
+                    f"{gates('unet-drop-0')} instead of {gates('unet')}")
 
 
 # ---- The single gate -----------------------------------------------------------------------------
@@ -136,7 +231,7 @@ def gate_claims(g):
 
 
 def claims(root):
-    return [*race_claims(Race(root)), *gate_claims(Gate(root))]
+    return [*race_claims(Race(root)), *mechanism_claims(root), *gate_claims(Gate(root))]
 
 
 def words(text):

@@ -170,7 +170,8 @@ def pairs(data, label):
             f"{100 * left_out['least']:.0f}–{100 * left_out['most']:.0f} %",
             f"{100 * left_out['low']:.0f}–{100 * left_out['high']:.0f} %",
             f"{100 * row['last']['mean']:.1f} %", f"{100 * row['speed_off_held_out']:.1f} %",
-            f"{100 * row['speed_off_last']:.1f} %"]
+            f"{100 * row['speed_off_last']:.1f} %", f"{100 * row['joint']['held_out']['mean']:.1f} %",
+            f"{100 * row['joint']['speed_off_held_out']:.1f} %"]
 
 
 def mechanism(data, label):
@@ -180,8 +181,11 @@ def mechanism(data, label):
     name = label.strip("`")
     cells = [f"{named(data['variants'], 'variant', name)['seen']:.1f}"]
     for loss in (0, 3):
-        row = next(row for row in data["variants"]
-                   if row["variant"] == name and row["composed_loss"] == loss)
+        row = next((row for row in data["variants"]
+                    if row["variant"] == name and row["composed_loss"] == loss), None)
+        if row is None:  # it was trained with the other loss alone
+            cells += 5 * ["–"]
+            continue
         left_out = row["left_out"]["composed"]
         cells += [f"{left_out['error_m']:.2f}", f"{left_out['least_m']:.2f}–{left_out['most_m']:.2f}",
                   f"{row['left_out']['joint']['error_m']:.2f}",
