@@ -399,11 +399,15 @@ def within(data, label):
     return gate_cells(data["protocols"][1]["rows"], "method", label)
 
 
-def gate_leads(data, label):
-    """By how many points ours succeeds more often than a zero-shot row, and the 95 % interval."""
-    row = next(row for row in data["protocols"][0]["rows"] if row["method"] == label)
+def gate_leads(data, label, protocol=0):
+    """By how many points ours succeeds more often than a row, and the 95 % interval: zero-shot."""
+    row = next(row for row in data["protocols"][protocol]["rows"] if row["method"] == label)
     return [f"{100 * lead['mean']:+.1f} ({100 * lead['low']:+.1f} to {100 * lead['high']:+.1f})"
             for lead in (row["ours_ahead"][split] for split in ("train", "held_out"))]
+
+
+def within_leads(data, label):
+    return gate_leads(data, label, protocol=1)
 
 
 def first_study(data, label):
@@ -655,7 +659,7 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     recipe_losses,
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
-    passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_leads, first_study, ladder, gate_certificate,
+    passage_bounds, verify_totals, verify_tasks, zero_shot, within, ablations, gate_leads, within_leads, first_study, ladder, gate_certificate,
     gate_choice, modality, modality_choice,
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value, step_study, step_folds, bench_aims)}

@@ -15,16 +15,10 @@ import doc_tables  # noqa: E402
 
 # Made before the program kept its commit, or by other programs. What is made anew leaves the list.
 WITHOUT_COMMIT = {
-    "bench.json", "gate-study-old.json",
-    "steps/fold1.json", "steps/fold2.json",
-    "steps/fold3.json",
+    "bench.json", "steps/fold1.json", "steps/fold2.json", "steps/fold3.json",
     *(f"gate-first/{name}.json" for name in (
         "within-baseline", "within-factored", "within-oracle", "within-ours", "zero-shot-baseline",
         "zero-shot-factored", "zero-shot-joint", "zero-shot-oracle", "zero-shot-ours")),
-    *(f"gate-old/{name}.json" for name in (
-        "within-baseline", "within-factored", "within-oracle", "within-ours", "zero-shot-baseline",
-        "zero-shot-drop", "zero-shot-drop-null", "zero-shot-factored", "zero-shot-frozen",
-        "zero-shot-joint", "zero-shot-null", "zero-shot-oracle", "zero-shot-ours")),
 }
 # Made before the tools that choose wrote their seed, which is 1, and by other programs.
 WITHOUT_SEED = {"bench-avx512.json", "gate-choice.json", "gate-floor.json", "gate-near.json", "levels.json",
