@@ -304,8 +304,9 @@ static void leads_stand_beside_rows(void **state)
     strcpy(races, scratch_write(
                       &scratch, "race.json",
                       "{\"command\":\"facet reproduce\",\"rows\":[{\"name\":\"Told\",\"gates\":40,"
-                      "\"gates_held_out\":8,\"seeds\":[1],\"ours_ahead\":{\"held_out\":" LEAD
-                      "}},{\"name\":\"Ours\",\"gates_held_out\":8}]}"));
+                      "\"method\":\"told\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
+                      "0.75},\"gates_held_out\":8,\"seeds\":[1,2],\"ours_ahead\":{"
+                      "\"held_out\":" LEAD "}},{\"name\":\"Ours\",\"gates_held_out\":8}]}"));
     strcpy(gate,
            scratch_write(&scratch, "gate.json",
                          "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":\"zero\","
@@ -319,6 +320,17 @@ static void leads_stand_beside_rows(void **state)
     assert_text_in(&table, 0, "95 %, ours ahead", "-1.0 to 4.0");
     assert_empty(&table, 1, "Ours ahead, held out");
     assert_empty(&table, 1, "95 %, ours ahead");
+    JsonRef root = json_root(document, "report"), told;
+    assert_ok(json_member(&told, &root, "told"));
+    const struct {
+        const char *key;
+        double value;
+    } wanted[] = {{"held_out", 6.0}, {"gates", 8.0}, {"trainings", 2.0}};
+    for (int i = 0; i < 3; i++) {
+        double value;
+        assert_ok(json_member_number(&value, &told, wanted[i].key, 0.0, 100.0));
+        assert_near(value, wanted[i].value, 1e-12);
+    }
     table = entry_of(document, "tables", "gate-protocol-1");
     assert_near(number_in(&table, 0, "Ours ahead, points"), 25.0, 1e-12);
     assert_text_in(&table, 0, "95 %, ours ahead", "-12.5 to 50.0");

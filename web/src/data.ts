@@ -167,6 +167,13 @@ export interface LivePolicy {
   weights: string; // the file, in base64
 }
 
+/** Held-out gates that a network passes which is only told its task, on the mean of its trainings. */
+export interface Told {
+  passed: number;
+  gates: number;
+  trainings: number;
+}
+
 export interface Report {
   version: string;
   command: string;
@@ -180,6 +187,7 @@ export interface Report {
   tracks: Track[];
   openings: Opening[];
   tasks: Task[];
+  told: Told | null;
   live: LivePolicy | null;
   gate: SingleGate | null;
   figures: Figure[];
@@ -199,6 +207,11 @@ const count = (value: unknown): number | null => {
   const n = number(value);
   return n !== null && Number.isInteger(n) && n >= 0 ? n : null;
 };
+
+function readTold(value: Json): Told | null {
+  const passed = number(value.held_out), gates = count(value.gates), trainings = count(value.trainings);
+  return passed !== null && gates && trainings ? { passed, gates, trainings } : null;
+}
 
 /** A flat list of finite numbers whose length is a multiple of `stride`; null when it is not one. */
 function numbers(value: unknown, stride: number): number[] | null {
@@ -495,6 +508,7 @@ export function readReport(parsed: unknown): Report {
     tracks,
     openings,
     tasks: tasks.filter((task) => tracks[task.track] && openings[task.opening]),
+    told: readTold(object(data.told)),
     live: readLive(data.live, tasks),
     gate,
     figures: list(data.figures).map((entry) => {

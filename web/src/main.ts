@@ -3,7 +3,7 @@ import './style.css';
 import { loadReport, passage, type Method, type Report, type Task } from './data';
 import { byId, h, replace, type Child } from './dom';
 import { figureElement, showMethods } from './figures';
-import { counted, percent } from './format';
+import { counted, number, percent } from './format';
 import { gateIntro, gateResult, venueElements } from './gate';
 import { Grid } from './grid';
 import { Live } from './live/live';
@@ -67,7 +67,12 @@ function comparison(report: Report, main: Method): string {
     const sum = method && passage(report.tasks, id, (task) => task.heldOut);
     return method && sum ? [`${method.short} ${sum.passed} of ${sum.gates}`] : [];
   });
-  return parts.length ? `For comparison: ${parts.join(', ')}.` : '';
+  const gates = passage(report.tasks, main.id, (task) => task.heldOut)?.gates;
+  const told = report.told && report.told.gates === gates
+    ? ` A network that is only told its task, with nothing to compose, passes ${number(report.told.passed, 1)}, ` +
+      `the mean of ${counted(report.told.trainings, 'training')}.`
+    : '';
+  return (parts.length ? `For comparison: ${parts.join(', ')}.` : '') + told;
 }
 
 function notices(report: Report): Child {

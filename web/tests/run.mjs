@@ -122,6 +122,20 @@ raceTest('the sentence at the top has the numbers of the data', async () => {
   await close();
 });
 
+raceTest('what being told alone gives stands beside it, when it is of as many gates', async () => {
+  const flights = data.flights.filter((flight) => flight.method === data.main_method && data.tasks[flight.task].held_out);
+  const gates = flights.reduce((total, flight) => total + flight.gates, 0);
+  for (const [told, words] of [[{ held_out: 22.34, gates, trainings: 3 }, 'passes 22.3, the mean of 3 trainings'],
+    [{ held_out: 22.34, gates: gates + 1, trainings: 3 }, null], [{ held_out: 'many', gates, trainings: 3 }, null], [undefined, null]]) {
+    const { tab, wrong, close } = await open(fill(source, { ...copy(), told }));
+    const text = await tab.textContent('.lead');
+    assert.equal(text.includes('only told'), words !== null && gates > 0, text);
+    if (words && gates > 0) assert.ok(text.includes(words), text);
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
 raceTest('a policy that was trained on everything has no held-out column', async () => {
   const all = copy();
   for (const task of all.tasks) task.held_out = false;

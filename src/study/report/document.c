@@ -341,6 +341,28 @@ static Json *document_denoising(const Report *report)
     return out;
 }
 
+// ---- Being told ---------------------------------------------------------------------------------
+
+// What a network passes that is only told its task, so that nobody takes that for composition; NULL
+// without a study that trained one.
+static Json *document_told(Report *report)
+{
+    JsonRef root = input_root(report, INPUT_RACE_STUDY), rows = input_member(&root, "rows");
+    for (int i = 0; i < input_length(&rows); i++) {
+        JsonRef row = input_element(&rows, i), seeds = input_member(&row, "seeds");
+        double gates = input_number(report, &row, "gates_held_out");
+        double share = input_at(report, &row, "held_out.mean");
+        if (strcmp(input_text(&row, "method"), "told") != 0 ||
+            strcmp(input_text(&row, "key"), "factored_joint") != 0 || isnan(gates * share))
+            continue;
+        Json *out = json_object();
+        json_set_numbers(out, {"held_out", gates * share}, {"gates", gates},
+                         {"trainings", input_length(&seeds)});
+        return out;
+    }
+    return NULL;
+}
+
 // ---- All of it ----------------------------------------------------------------------------------
 
 Json *report_document(Report *report)
@@ -359,6 +381,8 @@ Json *report_document(Report *report)
         json_set(out, "flights", document_flights(report));
         json_set(out, "denoising", document_denoising(report));
         if (report->live.count > 0) json_set(out, "live", document_live(report));
+        Json *told = document_told(report);
+        if (told) json_set(out, "told", told);
     }
     if (report->gate) json_set(out, "gate", document_gate(report));
     json_set(out, "figures", document_figures(report));
