@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "show_race.h"
+#include "speed_share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,11 +141,13 @@ Json *json_from_mechanism(const MechanismResults *results, const FacetCourse *co
         Json *pair = json_object();
         json_set_task(pair, course, results->modes[COMPOSED][i].task);
         json_set_bool(pair, "left_out", results->fold[i] == cell.fold);
+        json_set_number(pair, "speed_reference", results->references[i]);
         for (int m = 0; m < MODES; m++) {
             const PairResult *r = &results->modes[m][i];
             Json *mode = json_object();
             json_set_numbers(mode, {"error_m", r->error}, {"passed", r->passed},
-                             {"crossings", r->gates}, {"crashes", r->crashes});
+                             {"crossings", r->gates}, {"crashes", r->crashes},
+                             {"speed_generated", r->speed * results->references[i]});
             json_set(pair, mode_keys[m], mode);
         }
         json_push(pairs, pair);
@@ -170,6 +173,7 @@ typedef struct Row {
     int cells;
     double parameters;
     Tally tallies[GROUPS][MODES];
+    SpeedShare shares[MODES];
 } Row;
 
 static FacetStatus read_mode(Tally *tally, const JsonRef *pair, const char *key)
@@ -185,6 +189,30 @@ static FacetStatus read_mode(Tally *tally, const JsonRef *pair, const char *key)
     tally->count++;
     tally->passed += passed;
     tally->crossings += crossings;
+    return status_ok();
+}
+
+// Cells of an earlier version have no speeds.
+static FacetStatus read_speed(SpeedPlan *plan, const JsonRef *pair, const char *key)
+{
+    JsonRef mode;
+    TRY(json_member(&mode, pair, key));
+    TRY(json_member_string(plan->track, sizeof plan->track, pair, "track"));
+    TRY(json_member_bool(&plan->left_out, pair, "left_out"));
+    TRY(json_member_number(&plan->planned, &mode, "speed_generated", 1e-3, 1e6));
+    return json_member_number(&plan->reference, pair, "speed_reference", 1e-3, 1e6);
+}
+
+static FacetStatus read_speeds(Row *row, const JsonRef *pairs)
+{
+    static SpeedPlan plans[MODES][MECHANISM_PAIRS_MAX];
+    JsonRef pair = {0};
+    int count = 0;
+    for (; json_next(&pair, pairs) && json_has(&pair, "speed_reference"); count++) {
+        if (count == MECHANISM_PAIRS_MAX) return json_wrong(&pair, "fewer pairs");
+        for (int m = 0; m < MODES; m++) TRY(read_speed(&plans[m][count], &pair, mode_keys[m]));
+    }
+    for (int m = 0; m < MODES; m++) speed_share_add(&row->shares[m], plans[m], count);
     return status_ok();
 }
 
@@ -216,7 +244,7 @@ static FacetStatus read_pairs(Row *row, const JsonRef *root)
             if (count > 0) t->fold_means[t->folds++] = mean_of(t->errors + first, count);
         }
     row->cells++;
-    return status_ok();
+    return read_speeds(row, &pairs);
 }
 
 static FacetStatus read_cell(Row *row, const char *path)
@@ -280,6 +308,10 @@ static Json *json_from_row(Row *row, int variant, double loss, int channels)
             json_set(group, mode_keys[m], json_from_tally(&row->tallies[g][m]));
         json_set(out, group_keys[g], group);
     }
+    Json *shares = json_object();
+    for (int m = 0; m < MODES; m++)
+        json_set(shares, mode_keys[m], json_from_speed_share(&row->shares[m]));
+    json_set(out, "speed_share", shares);
     return out;
 }
 

@@ -51,6 +51,7 @@ typedef struct MechanismResults {
     int count;
     const int *fold;            // [count]
     const PairResult *modes[2]; // [count] each
+    const double *references;   // [count], m/s
     double parameters;
 } MechanismResults;
 

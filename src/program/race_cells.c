@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "evidence/evidence.h"
+#include "speed_share.h"
 #include "speeds_off.h"
 
 #include <facet/course.h>
@@ -189,6 +190,7 @@ typedef struct Row {
     EvidenceCounts counts[GROUPS]; // [TASKS_MAX][RACE_SEEDS_MAX]
     double plans, crashes, error, order_right, order_pairs, rows, parameters; // sums over the cells
     SpeedsOff speeds; // of plans of held-out tasks
+    SpeedShare share;
 } Row;
 
 static FacetStatus read_task(Task *task, double *share, double *vehicle, const JsonRef *at)
@@ -204,6 +206,14 @@ static FacetStatus read_task(Task *task, double *share, double *vehicle, const J
     TRY(json_member_number(&task->gates, at, "gates", 1.0, FACET_TRACK_GATES_MAX));
     TRY(json_member_number(share, at, "share_all_seeds", 0.0, 1.0));
     return json_member_number(vehicle, at, "share_vehicle", 0.0, 1.0);
+}
+
+static FacetStatus read_speeds(SpeedPlan *plan, const JsonRef *at)
+{
+    TRY(json_member_string(plan->track, sizeof plan->track, at, "track"));
+    TRY(json_member_bool(&plan->left_out, at, "held_out"));
+    TRY(json_member_number(&plan->planned, at, "speed_generated", 1e-3, 1e6));
+    return json_member_number(&plan->reference, at, "speed_reference", 1e-3, 1e6);
 }
 
 static void count_task(Row *row, const Task *task, int t, double share, double vehicle,
@@ -222,6 +232,7 @@ static void count_task(Row *row, const Task *task, int t, double share, double v
 static FacetStatus read_tasks(Row *row, const JsonRef *method, double plans)
 {
     JsonRef list, at;
+    SpeedPlan speeds[TASKS_MAX];
     int count;
     TRY(json_member(&list, method, "tasks"));
     TRY(json_length(&count, &list));
@@ -233,11 +244,13 @@ static FacetStatus read_tasks(Row *row, const JsonRef *method, double plans)
         double share, vehicle;
         TRY(json_element(&at, &list, t));
         TRY(read_task(&task, &share, &vehicle, &at));
+        TRY(read_speeds(&speeds[t], &at));
         if (row->seeds == 0) row->task[t] = task;
         if (strcmp(task.name, row->task[t].name) != 0 || task.held_out != row->task[t].held_out)
             return json_wrong(&at, "the task of the other seeds");
         count_task(row, &task, t, share, vehicle, plans);
     }
+    speed_share_add(&row->share, speeds, count);
     return status_ok();
 }
 
@@ -351,6 +364,7 @@ static Json *json_from_row(const Row *row, const Row *ours, int r)
     json_set(out, "speed_order", order);
     if (row->speeds.count > 0.0)
         json_set_number(out, "speed_off_held_out", row->speeds.sum / row->speeds.count);
+    json_set(out, "speed_share", json_from_speed_share(&row->share));
     json_set(out, "held_out_tasks", json_from_tasks(row));
     if (!is_ours(r)) set_lead(out, ours, row);
     return out;

@@ -172,10 +172,14 @@ static FacetStatus write_cell(const Mechanism *s, MechanismCell cell, const Trai
                               const char *path)
 {
     static PairResult results[2][MECHANISM_PAIRS_MAX];
+    double references[MECHANISM_PAIRS_MAX];
+    for (int i = 0; i < s->pair_count; i++)
+        references[i] = facet_race_reference_speed(s->race, s->pairs[i].task);
     TRY(measure((PairResult *[]){results[0], results[1]}, s, trained));
     const MechanismResults measured = {.count = s->pair_count,
                                        .fold = s->fold,
                                        .modes = {results[0], results[1]},
+                                       .references = references,
                                        .parameters = parameters_of(trained)};
     Json *document = json_from_mechanism(&measured, s->race->course, cell);
     json_set_origin(document, s->command, s->common.seed);

@@ -211,6 +211,41 @@ static void check_summary(int rows, int trainings)
     json_free(document);
 }
 
+// Of two tasks of a track, by how much the plans' speeds differ, over by how much the references
+// do.
+static double share_of(const JsonRef *list, int count, bool left_out)
+{
+    double shown = 0.0, wanted = 0.0;
+    for (int i = 0; i < count * count; i++) {
+        JsonRef at[2];
+        char track[2][32];
+        bool held_out[2];
+        double speed[2], reference[2];
+        for (int k = 0; k < 2; k++) {
+            assert_ok(json_element(&at[k], list, k ? i / count : i % count));
+            assert_ok(json_member_string(track[k], sizeof track[k], &at[k], "track"));
+            assert_ok(json_member_bool(&held_out[k], &at[k], "held_out"));
+            assert_ok(json_member_number(&speed[k], &at[k], "speed_generated", 0.0, 1e6));
+            assert_ok(json_member_number(&reference[k], &at[k], "speed_reference", 0.0, 1e6));
+        }
+        bool meant = left_out ? held_out[0] && !held_out[1] : !held_out[0] && !held_out[1];
+        if (!meant || strcmp(track[0], track[1]) != 0) continue;
+        shown += log(speed[0] / speed[1]) * log(reference[0] / reference[1]);
+        wanted += log(reference[0] / reference[1]) * log(reference[0] / reference[1]);
+    }
+    return shown / wanted;
+}
+
+static void check_share(const JsonRef *row, const char *key, double expected)
+{
+    JsonRef share;
+    double found;
+    assert_ok(json_member(&share, row, "speed_share"));
+    bool there = json_member_number(&found, &share, key, -1e6, 1e6).ok;
+    assert_int_equal(there, !isnan(expected)); // a course may have no two such tasks
+    if (there) assert_near(found, expected, 1e-9 * fmax(1.0, fabs(expected)));
+}
+
 // With one plan a task, a row's speeds are those of the cell's held-out tasks.
 static void check_speeds(const char *method, const char *key)
 {
@@ -230,6 +265,7 @@ static void check_speeds(const char *method, const char *key)
         off += held_out ? fabs(speed - reference) / reference : 0.0;
         tasks += held_out;
     }
+    double learned = share_of(&list, count, false), left_out = share_of(&list, count, true);
     json_free(document);
     assert_true(tasks > 0.0);
     assert_ok(json_read(&study, "test_reproduce/study.json"));
@@ -245,6 +281,8 @@ static void check_speeds(const char *method, const char *key)
     }
     assert_ok(json_member_number(&found, &row, "speed_off_held_out", 0.0, 1e6));
     assert_near(found, off / tasks, 1e-9);
+    check_share(&row, "learned", learned);
+    check_share(&row, "left_out", left_out);
     json_free(study);
 }
 

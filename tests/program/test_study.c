@@ -351,6 +351,38 @@ static double number_at(const JsonRef *row, const char *group, const char *mode,
     return value;
 }
 
+// The sizes of the bend alone have references that differ, and each fold leaves one of them out.
+static void check_share(const JsonRef *row, const char *variant, int loss, const char *mode)
+{
+    double shown = 0.0, wanted = 0.0, of;
+    for (int fold = 1; fold <= 2; fold++) {
+        char path[64];
+        double planned[2], reference[2];
+        Json *document;
+        JsonRef pairs, pair, at;
+        snprintf(path, sizeof path, "m/%s-w%d-%d.json", variant, loss, fold);
+        assert_ok(json_read(&document, path));
+        JsonRef root = json_root(document, path);
+        assert_ok(json_member(&pairs, &root, "pairs"));
+        for (int i = 0; i < 2; i++) { // bend/small and bend/large come first
+            assert_ok(json_element(&pair, &pairs, i));
+            assert_ok(json_member(&at, &pair, mode));
+            assert_ok(json_member_number(&planned[i], &at, "speed_generated", 1e-3, 1e3));
+            assert_ok(json_member_number(&reference[i], &pair, "speed_reference", 1e-3, 1e3));
+        }
+        json_free(document);
+        double log_of_references = log(reference[0] / reference[1]);
+        shown += log(planned[0] / planned[1]) * log_of_references;
+        wanted += log_of_references * log_of_references;
+    }
+    JsonRef shares, share;
+    assert_ok(json_member(&shares, row, "speed_share"));
+    assert_ok(json_member(&share, &shares, mode));
+    assert_ok(json_member_number(&of, &share, "left_out", -1e3, 1e3));
+    assert_near(of, shown / wanted, 1e-9);
+    assert_false(json_member_number(&of, &share, "learned", -1e3, 1e3).ok);
+}
+
 // Each of two folds can leave out one of the five training pairs; without another nothing would
 // link the values. What the course holds out is neither learned nor planned.
 static void networks_are_compared_on_pairs_left_out(void **state)
@@ -379,6 +411,8 @@ static void networks_are_compared_on_pairs_left_out(void **state)
         double error = number_at(&row, "left_out", "composed", "error_m");
         assert_true(error >= number_at(&row, "left_out", "composed", "least_m"));
         assert_true(error <= number_at(&row, "left_out", "composed", "most_m"));
+        check_share(&row, i % 2 ? "whole" : "default", i / 2 ? 3 : 0, "composed");
+        check_share(&row, i % 2 ? "whole" : "default", i / 2 ? 3 : 0, "joint");
     }
     JsonRef plain = variant_of(document, "default", 0.0), wide = variant_of(document, "whole", 0.0);
     assert_near(number_at(&plain, NULL, NULL, "parameters"),
