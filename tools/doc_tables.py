@@ -132,7 +132,8 @@ def race_study(data, label):
             f"{100 * row['held_out_new']['mean']:.0f} %",
             f"{gates * row['vehicle']['mean']:.1f}", f"{row['error_m']:.2f}",
             f"{100 * row['speed_off_held_out']:.1f} %",
-            f"{order['right']:.1f}/{order['pairs']:.0f}"]
+            f"{order['right']:.1f}/{order['pairs']:.0f}",
+            *(percent(row["speed_share"][group]) for group in ("learned", "left_out"))]
 
 
 def operators(data, label):

@@ -97,6 +97,8 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
 #define VARIANT_OF(of, name, kind, seen, loss, error, share)                                       \
     "{" of "\"variant\":\"" name "\",\"name\":\"the " name "\",\"kind\":\"" kind                   \
     "\",\"composed_loss\":" loss ",\"folds\":2,\"field\":21,\"seen\":" seen                        \
+    ",\"speed_share\":{\"composed\":{\"learned\":0.5,\"left_out\":0.25},\"joint\":{"               \
+    "\"learned\":1,\"left_out\":0.375}}"                                                           \
     ",\"parameters\":1000,\"left_out\":{\"composed\":" TALLY(error, share) ",\"joint\":" TALLY(    \
         "0.5", "0.9") "},\"training\":{\"composed\":" TALLY("0.0625", "1") "}}"
 
@@ -128,6 +130,9 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
     assert_near(number_in(&table, 1, "Joint, left out (m)"), 0.5, 0.0);
     assert_near(number_in(&table, 1, "Composed, training (m)"), 0.0625, 0.0);
     assert_near(number_in(&table, 1, "Gates, left out (%)"), 75.0, 0.0);
+    assert_near(number_in(&table, 1, "Size in speeds, left out (%)"), 25.0, 1e-12);
+    assert_near(number_in(&table, 1, "Size in speeds, joint (%)"), 37.5, 1e-12);
+    assert_near(number_in(&table, 1, "Size in speeds, training (%)"), 50.0, 1e-12);
     assert_empty(&table, 4, "Composed, left out (m)");
     JsonRef figure = entry_of(document, "figures", "mechanism");
     const char *svg = chars_of(&figure, "svg");
@@ -305,7 +310,8 @@ static void leads_stand_beside_rows(void **state)
                       &scratch, "race.json",
                       "{\"command\":\"facet reproduce\",\"rows\":[{\"name\":\"Told\",\"gates\":40,"
                       "\"method\":\"told\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
-                      "0.75},\"gates_held_out\":8,\"seeds\":[1,2],\"ours_ahead\":{"
+                      "0.75},\"gates_held_out\":8,\"seeds\":[1,2],\"speed_share\":{"
+                      "\"learned\":0.75,\"left_out\":-0.25},\"ours_ahead\":{"
                       "\"held_out\":" LEAD "}},{\"name\":\"Ours\",\"gates_held_out\":8}]}"));
     strcpy(gate,
            scratch_write(&scratch, "gate.json",
@@ -318,6 +324,9 @@ static void leads_stand_beside_rows(void **state)
     JsonRef table = entry_of(document, "tables", "race-study");
     assert_near(number_in(&table, 0, "Ours ahead, held out"), 2.0, 1e-12);
     assert_text_in(&table, 0, "95 %, ours ahead", "-1.0 to 4.0");
+    assert_near(number_in(&table, 0, "Size in speeds, learned (%)"), 75.0, 1e-12);
+    assert_near(number_in(&table, 0, "Size in speeds, held out (%)"), -25.0, 1e-12);
+    assert_empty(&table, 1, "Size in speeds, held out (%)");
     assert_empty(&table, 1, "Ours ahead, held out");
     assert_empty(&table, 1, "95 %, ours ahead");
     JsonRef root = json_root(document, "report"), told;

@@ -42,7 +42,9 @@ void tables_race_study(SheetSink *sink, Report *report)
                 "trainings, and the 95 % interval of the share by a bootstrap over tasks and "
                 "trainings. New: held-out tasks whose path and speed no training task has. Speeds "
                 "off: how far a plan's mean speed is from the reference, on the mean of held-out "
-                "plans. Ours ahead: by how many held-out gates ours, composed, passes more, and "
+                "plans. Size in speeds: of how speeds differ between the sizes of a track, what "
+                "share plans show; a policy that ignores the size has 0. Ours ahead: by how many "
+                "held-out gates ours, composed, passes more, and "
                 "the 95 % interval of that by a bootstrap that draws the same tasks for both.",
         .aside = "Gates of one flight of every task: mean over plans and trainings, range of the "
                  "trainings, and the 95 % interval of the share by a bootstrap over tasks and "
@@ -61,9 +63,11 @@ void tables_race_study(SheetSink *sink, Report *report)
                   NUMBER("Vehicle of 0.125 m", "veh.", 1), NUMBER("Vehicle, held out", NULL, 1),
                   NUMBER("Crashes", NULL, 1), NUMBER("Path error", NULL, 2, .unit = "m"),
                   NUMBER("Speeds off, held out", "speed", 1, .unit = "%"),
-                  NUMBER("Speeds in order", NULL, 0), NUMBER("Ours ahead, held out", NULL, 1),
-                  NUMBER("95 %, ours ahead", NULL, 0), NUMBER("Rows of training", NULL, 0),
-                  NUMBER("Parameters", NULL, 0));
+                  NUMBER("Speeds in order", NULL, 0),
+                  NUMBER("Size in speeds, learned", NULL, 0, .unit = "%"),
+                  NUMBER("Size in speeds, held out", NULL, 0, .unit = "%"),
+                  NUMBER("Ours ahead, held out", NULL, 1), NUMBER("95 %, ours ahead", NULL, 0),
+                  NUMBER("Rows of training", NULL, 0), NUMBER("Parameters", NULL, 0));
     for (int i = 0; i < input_length(&rows); i++) {
         JsonRef row = input_element(&rows, i), seeds = input_member(&row, "seeds");
         JsonRef fresh = input_member(&row, "held_out_new"), all = input_member(&row, "held_out");
@@ -83,6 +87,8 @@ void tables_race_study(SheetSink *sink, Report *report)
                       input_number(report, &row, "crashes"), input_number(report, &row, "error_m"));
         sheet_number(&sheet, 100.0 * input_number(report, &row, "speed_off_held_out"));
         order_cell(&sheet, report, &row);
+        sheet_numbers(&sheet, 100.0 * input_at(report, &row, "speed_share.learned"),
+                      100.0 * input_at(report, &row, "speed_share.left_out"));
         sheet_lead(&sheet, report, &row, "held_out", held_out);
         sheet_numbers(&sheet, input_number(report, &row, "rows"),
                       input_number(report, &row, "parameters"));
