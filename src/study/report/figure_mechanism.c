@@ -249,7 +249,8 @@ void figures_mechanism(Json *list, Report *report)
                            "plan's 32 keypoints an output sees: dots are stacks of 1 to 6 blocks, "
                            "diamonds four blocks with dilations, squares a U-Net (empty: joint). "
                            "Middle: whether training hides factors, composed. Right: other changes "
-                           "to the four blocks, composed.",
+                           "to the four blocks, composed. Gates see the path of a track and not the "
+                           "size: a policy that ignores the size passes many.",
                            WIDTH,
                            TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
     if (!report->inputs[INPUT_MECHANISM].document) return;
