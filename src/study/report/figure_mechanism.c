@@ -242,17 +242,18 @@ void figures_mechanism(Json *list, Report *report)
     JsonRef root = input_root(report, INPUT_MECHANISM);
     Mechanism m = {.report = report, .rows = input_member(&root, "variants")};
     find_losses(&m);
-    const Figure figure = {"mechanism",
-                           "passage",
-                           "What makes composition work",
-                           "Gates passed on pairs that training did not show, by how many of the "
-                           "plan's 32 keypoints an output sees: dots are stacks of 1 to 6 blocks, "
-                           "diamonds four blocks with dilations, squares a U-Net (empty: joint). "
-                           "Middle: whether training hides factors, composed. Right: other changes "
-                           "to the four blocks, composed. Gates see the path of a track and not the "
-                           "size: a policy that ignores the size passes many.",
-                           WIDTH,
-                           TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
+    const Figure figure = {
+        "mechanism",
+        "passage",
+        "What makes composition work",
+        "Gates passed on pairs that training did not show, by how many of the "
+        "plan's 32 keypoints an output sees: dots are stacks of 1 to 6 blocks, "
+        "diamonds four blocks with dilations, squares a U-Net (empty: joint). "
+        "Middle: whether training hides factors, composed. Right: other changes "
+        "to the four blocks, composed. Gates see the path of a track and not the "
+        "size: a policy that ignores the size passes many.",
+        WIDTH,
+        TOP + HEIGHT + LABELS + 20.0 * m.loss_count};
     if (!report->inputs[INPUT_MECHANISM].document) return;
     if (!has_gates(&m)) {
         figure_missing(list, &figure, "No network was measured: run facet study mechanism.");
