@@ -371,6 +371,8 @@ static void check_share(const JsonRef *row, const char *variant, int loss, const
             assert_ok(json_member_number(&reference[i], &pair, "speed_reference", 1e-3, 1e3));
         }
         json_free(document);
+        // Of a network that learned nothing: plans are alike, in m/s, whatever the references.
+        assert_true(fabs(log(planned[0] / planned[1])) < 0.1);
         double log_of_references = log(reference[0] / reference[1]);
         shown += log(planned[0] / planned[1]) * log_of_references;
         wanted += log_of_references * log_of_references;
