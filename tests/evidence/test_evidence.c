@@ -16,6 +16,14 @@ static EvidenceCounts counts_of(const double *passed, const double *trials, int 
     return counts;
 }
 
+static double number_of(const Json *json, const char *key)
+{
+    JsonRef root = json_root(json, "json");
+    double number;
+    assert_ok(json_member_number(&number, &root, key, -1e9, 1e9));
+    return number;
+}
+
 // Six held-out tasks of one training, 127 of 150 gates: what a bootstrap over tasks says is much
 // less sure than what Wilson's interval would.
 static void tasks_of_their_own_widen_the_interval(void **state)
@@ -30,6 +38,15 @@ static void tasks_of_their_own_widen_the_interval(void **state)
     assert_near(rate.wilson.high, 0.90, 0.005);
     assert_near(rate.bootstrap.low, 0.52, 0.02);
     assert_near(rate.bootstrap.high, 0.98, 0.01);
+    Interval drawn = evidence_bootstrap(&counts, 10000, 1); // of which results are
+    assert_near(rate.bootstrap.low, drawn.low, 0.0);
+    assert_near(rate.bootstrap.high, drawn.high, 0.0);
+    Json *json = json_from_evidence(rate);
+    assert_near(number_of(json, "low"), rate.bootstrap.low, 0.0);
+    assert_near(number_of(json, "high"), rate.bootstrap.high, 0.0);
+    assert_near(number_of(json, "wilson_low"), rate.wilson.low, 0.0);
+    assert_near(number_of(json, "wilson_high"), rate.wilson.high, 0.0);
+    json_free(json);
     evidence_counts_free(&counts);
 }
 
@@ -142,6 +159,10 @@ static void trainings_of_both_are_drawn(void **state)
     assert_near(lead.bootstrap.high, 0.4, 1e-12);
     assert_near(same.bootstrap.low, -0.8, 1e-12);
     assert_near(same.bootstrap.high, 0.8, 1e-12);
+    Json *json = json_from_lead(lead);
+    assert_near(number_of(json, "low"), -0.4, 1e-12);
+    assert_near(number_of(json, "high"), 0.4, 1e-12);
+    json_free(json);
     evidence_counts_free(&a);
     evidence_counts_free(&b);
 }

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
@@ -32,6 +33,14 @@ def results():
             continue
         with open(path, encoding="utf-8") as file:
             yield os.path.relpath(path, folder), json.load(file)
+
+
+def scaled(value, key):
+    """What a file holds, with other numbers of this name."""
+    if isinstance(value, dict):
+        return {name: 0.99 * held if name == key and isinstance(held, (int, float)) else scaled(held, key)
+                for name, held in value.items()}
+    return [scaled(held, key) for held in value] if isinstance(value, list) else value
 
 
 class Docs(unittest.TestCase):
@@ -69,9 +78,22 @@ class Docs(unittest.TestCase):
             wrong = doc_claims.missing([(page, phrase)], texts)
             self.assertEqual(wrong, [] if "4" in phrase else [f"{page}: expected the words '{phrase}'"])
 
+    def test_sentences_follow_their_files(self):
+        """Another number in any file that sentences are of makes one of them wrong."""
+        load = doc_claims.load
+        for file, key in (("race-study.json", "mean"), ("race-study.json", "learned"),
+                          ("race/told-1.json", "speed_generated"), ("race/ours-1.json", "passed"),
+                          ("steps.json", "held_out"), ("mechanism.json", "share"), ("gate-study.json", "mean")):
+            def other(root, name):
+                return scaled(load(root, name), key) if name == file else load(root, name)
+
+            with self.subTest(f"{key} of {file}"), mock.patch.object(doc_claims, "load", other):
+                self.assertNotEqual(doc_claims.check(ROOT), [])
+
     def test_a_sign_flip_counts_choices_of_signs(self):
-        """Of three alike two of eight choices are as far from 0; what is 0 changes no sum."""
-        for differences, p in (([1, 1, 1], 0.25), ([1, 1, 1, 0], 0.25), ([1, -1], 1), ([3, 1], 0.5)):
+        """Of three alike two of eight choices are as far from 0; what is 0 changes no sum, but for rounding."""
+        for differences, p in (([1, 1, 1], 0.25), ([1, 1, 1, 0], 0.25), ([1, -1], 1), ([3, 1], 0.5),
+                               ([0.1, 0.2, -0.1], 0.75)):
             self.assertEqual(doc_claims.sign_flip(differences), p)
 
     def test_a_number_that_is_not_the_files_is_named(self):
@@ -80,6 +102,10 @@ class Docs(unittest.TestCase):
         wrong = self.change("docs/results.md", f"| ours, composed | {right} |", "| ours, composed | 104/104 |")
         self.assertEqual(len(wrong), 1)
         self.assertIn(f"ours, composed: expected '{right}', found '104/104'", wrong[0])
+        wrong = self.change("docs/results.md", f"| ours, composed | {right} |", f"| ours, composed | {right}0 |")
+        self.assertEqual(len(wrong), 1)
+        wrong = self.change("docs/results.md", f"| ours, composed | {right} |", "| ours, composed |")
+        self.assertIn("ours, composed: expected 5 cells, found 4", wrong[0])
 
     def test_a_table_without_a_comment_is_refused(self):
         wrong = self.change("docs/results.md", "<!-- table passage of results/eval.json -->\n", "")
@@ -94,11 +120,24 @@ class Docs(unittest.TestCase):
             self.assertIn("no such row", wrong[0])
 
     def test_a_row_that_the_page_leaves_out_is_named(self):
-        with open(os.path.join(ROOT, "docs/results.md"), encoding="utf-8") as file:
-            row = next(line for line in file if line.startswith("| Baseline, not told its task |"))
-        wrong = self.change("docs/results.md", row, "")
-        self.assertEqual(len(wrong), 1)
-        self.assertIn("Baseline, not told its task: a row of the file that the table does not have", wrong[0])
+        for page, name in (("results", "race-study"), ("results", "operators"), ("results", "mechanism"),
+                           ("vision", "zero-shot"), ("vision", "within"), ("vision", "ladder")):
+            page = f"docs/{page}.md"
+            with self.subTest(name), open(os.path.join(ROOT, page), encoding="utf-8") as file:
+                text = file.read()
+                row = text[text.index(f"<!-- table {name} of"):].split("\n")[3]  # below its head
+                wrong = self.change(page, row + "\n", "")
+                self.assertEqual(len(wrong), 1)
+                self.assertIn(f"{doc_tables.split_row(row)[0]}: a row of the file that the table does not have",
+                              wrong[0])
+
+    def test_a_task_of_another_split_is_refused(self):
+        plain, marked = "race1/wide", "race1/wide (held out)"
+        for held_out, right, wrong in ((False, plain, marked), (True, marked, plain)):
+            task = {"track": "race1", "size": "wide", "held_out": held_out}
+            self.assertEqual(doc_tables.task_of([task], right), task)
+            with self.assertRaises(KeyError):
+                doc_tables.task_of([task], wrong)
 
     def test_an_unknown_table_is_refused(self):
         wrong = self.change("docs/vision.md", "table within of", "table without of")

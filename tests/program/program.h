@@ -90,4 +90,12 @@ static inline void assert_fails(const char *arguments, int code, const char *mes
     assert_int_equal(result.code, code);
 }
 
+// How many commands a study says that it runs.
+static inline int count_steps(const char *text)
+{
+    int steps = 0;
+    for (; (text = strstr(text, "\n$ facet ")); text++) steps++;
+    return steps;
+}
+
 #endif

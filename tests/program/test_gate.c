@@ -174,6 +174,34 @@ static void check_lead(const JsonRef *row, double train, double held_out)
     assert_near(mean, held_out, 1e-12);
 }
 
+// On the mean of a row's trainings, of tasks of a split.
+static double success_of(const JsonRef *row, const char *split)
+{
+    JsonRef success, at;
+    double mean;
+    assert_ok(json_member(&success, row, "success"));
+    assert_ok(json_member(&at, &success, split));
+    assert_ok(json_member_number(&mean, &at, "mean", 0.0, 1.0));
+    return mean;
+}
+
+// Every row of a protocol is held against ours of that protocol, which stands in row 5.
+static void check_leads(const JsonRef *protocol)
+{
+    JsonRef table, ours, row;
+    int count;
+    assert_ok(json_member(&table, protocol, "rows"));
+    assert_ok(json_length(&count, &table));
+    assert_int_equal(count, 8);
+    assert_ok(json_element(&ours, &table, 5));
+    for (int i = 0; i < count; i++) {
+        assert_ok(json_element(&row, &table, i));
+        if (i != 5)
+            check_lead(&row, success_of(&ours, "train") - success_of(&row, "train"),
+                       success_of(&ours, "held_out") - success_of(&row, "held_out"));
+    }
+}
+
 // Of a study with venues of this hash.
 static void write_settings(const char *venues)
 {
@@ -218,6 +246,40 @@ static void refuse_wrong_cells(void)
     write_text("zero-shot-baseline-2.json", cell);
 }
 
+// A row of which the policy is missing trains it with these words, and flies it with those. As many
+// operations as ours are 1.645 times the updates.
+static void check_controls(void)
+{
+    static const struct {
+        const char *cell, *model, *trained, *flown;
+    } rows[] = {
+        {"zero-shot-longer", "zero-shot-longer", " --hold-out venue=pool --updates 16450 ",
+         " --mode composed "},
+        {"zero-shot-told", "zero-shot-told", " --drop venue=1,color=0,gate=0,side=0 ",
+         " --mode joint "},
+        {"zero-shot-drop5", "zero-shot-drop5", " --drop 0.5 ", " --mode composed "},
+        {"zero-shot-oracle-ours", "oracle-ours", " --method oracle --composed-loss 0.3 ",
+         " --mode composed --hold-out venue=pool "},
+        {"within-told", "within-told", " --method factored --drop 0 ", " --mode joint "},
+        {"zero-shot-drop-null", "zero-shot-drop", " --drop venue=0.4 ", " --open venue "},
+    };
+    write_text("all.h5", "");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[64], line[100];
+        snprintf(name, sizeof name, "%s-1.json", rows[i].cell);
+        snprintf(line, sizeof line, "gate study --out @ --method %s", rows[i].cell);
+        assert_int_equal(unlink(scratch_path(&scratch, name)), 0);
+        Run result = facet(line);
+        assert_int_equal(result.code, 1); // no frames are in the files
+        assert_non_null(strstr(result.out, rows[i].trained));
+        snprintf(name, sizeof name, "%s-1.safetensors", rows[i].model);
+        write_text(name, "");
+        result = facet(line);
+        assert_int_equal(result.code, 1);
+        assert_non_null(strstr(result.out, rows[i].flown));
+    }
+}
+
 // A study whose cells are all there shows its tables and makes nothing, neither policies nor
 // frames; without one of them it makes what that one needs.
 static void a_study_goes_on_where_it_stopped(void **state)
@@ -253,6 +315,7 @@ static void a_study_goes_on_where_it_stopped(void **state)
     }
     write_text("zero-shot-baseline-2.json", cell);
     write_text("zero-shot-told-1.json", worse);
+    write_text("within-ours-1.json", worse);
     // The cells belong to these settings, in whatever folder the rest is.
     refused("gate study --out @/other --cells @ --updates 7", 1,
             "with updates 7, found one with updates 10000");
@@ -279,6 +342,10 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_ok(json_element(&row, &table, 5));
     assert_text(&row, "cell", "zero-shot-ours");
     assert_false(json_has(&row, "ours_ahead"));
+    for (int p = 0; p < 2; p++) {
+        assert_ok(json_element(&protocol, &list, p));
+        check_leads(&protocol);
+    }
     json_free(document);
     refuse_wrong_cells();
     // A checkpoint beside a policy says that it is not finished, and so do frames of a round, which
@@ -301,6 +368,13 @@ static void a_study_goes_on_where_it_stopped(void **state)
     assert_non_null(strstr(result.out, "within-ours-1.safetensors"));
     assert_null(strstr(result.out, "$ facet gate demos"));
     assert_non_null(strstr(result.err, "within"));
+    // All triples are held out but the five that training sees.
+    int triples = 0;
+    for (const char *at = result.out; (at = strstr(at, "--hold-out color=")); at++) triples++;
+    assert_int_equal(triples, 25);
+    assert_null(strstr(result.out, "color=red,gate=1,side=+1"));
+    assert_non_null(strstr(result.out, "color=blue,gate=5,side=-1"));
+    check_controls();
 }
 
 // Courses in which nothing can be flown, so that a study stops at its first step.

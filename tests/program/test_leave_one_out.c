@@ -8,13 +8,6 @@
     "study leave-one-out --courses " TEST_SOURCE "/tests/race/pairs --quiet --epochs 1 "           \
     "--blocks 1 --channels 16 --steps 4 --plans 2 --out study"
 
-static int count_steps(const char *text)
-{
-    int steps = 0;
-    for (; (text = strstr(text, "\n$ facet ")); text++) steps++;
-    return steps;
-}
-
 static double number_of(const JsonRef *object, const char *key)
 {
     double value;

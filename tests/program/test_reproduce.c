@@ -28,14 +28,8 @@ static int remove_folder(void **state)
     remove_one("test_reproduce_new");
     remove_one("test_reproduce_other");
     remove_one("test_reproduce_course");
+    remove_one("test_reproduce_cells");
     return 0;
-}
-
-static int count_steps(const char *text)
-{
-    int steps = 0;
-    for (; (text = strstr(text, "\n$ facet ")); text++) steps++;
-    return steps;
 }
 
 // What was made with other settings is not taken for theirs.
@@ -99,6 +93,89 @@ static void check_other_course(void)
     assert_int_equal(other.code, 1);
     assert_non_null(
         strstr(other.err, "settings.json: expected a folder of this study, with course "));
+}
+
+// Begins a folder with the settings of this one, and so many epochs.
+static void begin_folder(char epochs)
+{
+    char *settings, *at;
+    size_t size;
+    remove_one("test_reproduce_cells");
+    assert_ok(file_make_folder("test_reproduce_cells"));
+    assert_ok(file_read(&settings, &size, "test_reproduce/settings.json"));
+    at = strstr(settings, "epochs 2");
+    assert_non_null(at);
+    at[strlen("epochs ")] = epochs;
+    assert_ok(file_write("test_reproduce_cells/settings.json", settings, size));
+    free(settings);
+}
+
+// Two plans of a task that was trained on, of one held out, and of one new in name alone.
+#define TASK(name, more, gates, share, vehicle)                                                    \
+    "{\"track\":\"" name "\",\"size\":\"small\"," more ",\"gates\":" gates                         \
+    ",\"speed_generated\":1,\"speed_reference\":1,\"share_all_seeds\":" share                      \
+    ",\"share_vehicle\":" vehicle "}"
+#define METHOD(key, share)                                                                         \
+    "\"" key "\":{\"seeds\":2,\"error_m\":1,\"all_seeds\":{\"crashes\":4},\"speed_order\":{"       \
+    "\"right\":3,\"pairs\":5},\"training_run\":{\"rows\":7,\"parameters\":9},\"tasks\":[" TASK(    \
+        "a", "\"held_out\":false", "4", "0.5",                                                     \
+        "0.25") "," TASK("b", "\"held_out\":true", "2", share,                                     \
+                         "0.5") "," TASK("c", "\"held_out\":true,\"same_as\":\"a/small\"", "2",    \
+                                         "0", "0") "]}"
+#define MADE(keys) "{\"heldout\":[],\"methods\":{" keys "}}"
+
+static double number_of(const JsonRef *row, const char *object, const char *key)
+{
+    JsonRef within;
+    double number;
+    assert_ok(json_member(&within, row, object));
+    assert_ok(json_member_number(&number, &within, key, -1.0, 100.0));
+    return number;
+}
+
+// What the rows of the summary say of these cells.
+static void check_made_cells(void)
+{
+    static const char ours[] = MADE(METHOD("ours_composed", "1") "," METHOD("ours_joint", "1"));
+    static const char told[] =
+        MADE(METHOD("factored_joint", "0.25") "," METHOD("factored_composed", "0.25"));
+    Json *document;
+    JsonRef list, row, lead;
+    begin_folder('2');
+    assert_ok(file_write("test_reproduce_cells/ours-1.json", ours, strlen(ours)));
+    assert_ok(file_write("test_reproduce_cells/told-1.json", told, strlen(told)));
+    Run result = run(ARGUMENTS "_cells --method ours");
+    assert_string_equal(result.err, "");
+    assert_int_equal(count_steps(result.out), 0);
+    assert_ok(json_read(&document, "test_reproduce_cells/study.json"));
+    JsonRef root = json_root(document, "study.json");
+    assert_ok(json_member(&list, &root, "rows"));
+    assert_ok(json_element(&row, &list, 0)); // told
+    assert_near(number_of(&row, "training", "mean"), 0.5, 0.0);
+    assert_near(number_of(&row, "held_out", "mean"), 0.125, 0.0);
+    assert_near(number_of(&row, "held_out_new", "mean"), 0.25, 0.0);
+    assert_near(number_of(&row, "vehicle", "mean"), 0.25, 0.0);
+    assert_near(number_of(&row, "vehicle_held_out", "mean"), 0.25, 0.0);
+    double crashes;
+    assert_ok(json_member_number(&crashes, &row, "crashes", 0.0, 100.0));
+    assert_near(crashes, 2.0, 0.0); // a plan of every task
+    assert_near(number_of(&row, "speed_order", "right"), 3.0, 0.0);
+    assert_near(number_of(&row, "speed_order", "pairs"), 5.0, 0.0);
+    assert_ok(json_member(&lead, &row, "ours_ahead"));
+    assert_near(number_of(&lead, "all", "mean"), 0.1875, 0.0);
+    assert_near(number_of(&lead, "held_out", "mean"), 0.375, 0.0);
+    json_free(document);
+}
+
+// The recipe has 160 epochs; without demonstrations the training ends at once.
+static void check_epochs_of_the_recipe(void)
+{
+    begin_folder('0');
+    assert_ok(file_write("test_reproduce_cells/demos.h5", "", 0));
+    Run result = run("reproduce --courses " COURSE " --quiet --blocks 1 --channels 16 --plans 1 "
+                     "--out test_reproduce_cells --method paper-longer");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.out, "--epochs 560 "));
 }
 
 static const char *const methods[] = {
@@ -188,6 +265,28 @@ static void check_controls(void)
                 number_in("ours", "ours_composed", "held_out", "gates"), 0.0);
 }
 
+// A row's method, key and name.
+static void read_words(char words[3][128], const JsonRef *rows, int i)
+{
+    static const char *const members[] = {"method", "key", "name"};
+    JsonRef row;
+    assert_ok(json_element(&row, rows, i));
+    for (int m = 0; m < 3; m++)
+        assert_ok(json_member_string(words[m], sizeof words[m], &row, members[m]));
+}
+
+// A row is of the way of inference that its name says, and none before it is of the same plans.
+static void check_key(const JsonRef *rows, int i)
+{
+    char row[3][128], other[3][128];
+    read_words(row, rows, i);
+    assert_int_equal(strstr(row[1], "joint") != NULL, strstr(row[2], "joint") != NULL);
+    for (int k = 0; k < i; k++) {
+        read_words(other, rows, k);
+        assert_true(strcmp(row[0], other[0]) != 0 || strcmp(row[1], other[1]) != 0);
+    }
+}
+
 // The summary has the rows of the cells that are there, with so many trainings of ours.
 static void check_summary(int rows, int trainings)
 {
@@ -203,6 +302,7 @@ static void check_summary(int rows, int trainings)
         char method[32];
         assert_ok(json_element(&row, &list, i));
         assert_ok(json_member_string(method, sizeof method, &row, "method"));
+        check_key(&list, i);
         assert_ok(json_member(&seeds, &row, "seeds"));
         int length;
         assert_ok(json_length(&length, &seeds));
@@ -365,6 +465,8 @@ static void makes_everything_and_goes_on(void **state)
     assert_non_null(strstr(second.out, "--seed 2"));
     assert_true(is_there("ours", 2, "json"));
     check_summary(23, 2);
+    check_made_cells();
+    check_epochs_of_the_recipe();
     check_other_course();
     refuse_other_settings();
 }

@@ -9,13 +9,6 @@
     "study pairs --out p --pairs 2 --pairs 3 --updates 4 --blocks 1 --channels 16 --plans "        \
     "1" COURSE
 
-static int count_steps(const char *text)
-{
-    int steps = 0;
-    for (; (text = strstr(text, "\n$ facet ")); text++) steps++;
-    return steps;
-}
-
 // Trials of a row's group in the summary.
 static double trials_of(const char *method, int pairs, const char *group)
 {
@@ -60,6 +53,8 @@ static bool holds_out(const JsonRef *cell, const JsonRef *entry)
 static void check_speeds(int index, bool joint, const char *key, const char *cell_file,
                          const char *other_file)
 {
+    static const char *const methods[][2] = {{"ours_composed", "ours_joint"},
+                                             {"factored_composed", "factored_joint"}};
     Json *document, *cell, *other;
     JsonRef list, row, at = {0};
     double said, sum = 0.0;
@@ -80,9 +75,7 @@ static void check_speeds(int index, bool joint, const char *key, const char *cel
         assert_ok(json_member_string(method, sizeof method, &at, "method"));
         assert_ok(json_member_number(&speed, &at, "speed_generated", 0.0, 1e6));
         assert_ok(json_member_number(&reference, &at, "speed_reference", 0.0, 1e6));
-        if (strcmp(method, joint ? "factored_joint" : "factored_composed") != 0 ||
-            !holds_out(&of_other, &at))
-            continue;
+        if (strcmp(method, methods[index / 2][joint]) != 0 || !holds_out(&of_other, &at)) continue;
         sum += fabs(speed - reference) / reference;
         count++;
     }
@@ -91,6 +84,15 @@ static void check_speeds(int index, bool joint, const char *key, const char *cel
     json_free(document);
     json_free(cell);
     json_free(other);
+}
+
+static double splits_of(const JsonRef *rows, int i)
+{
+    JsonRef row;
+    double splits;
+    assert_ok(json_element(&row, rows, i));
+    assert_ok(json_member_number(&splits, &row, "splits", 0.0, 100.0));
+    return splits;
 }
 
 // A pair is the same one wherever an order has it: pairs trained on by several orders are counted
@@ -120,6 +122,9 @@ static void check_pairs_of_all_orders(void)
     assert_ok(json_member(&rate, &row, "training"));
     assert_ok(json_member_number(&tasks, &rate, "tasks", 0.0, 100.0));
     assert_int_equal((int)tasks, distinct);
+    // Of the splits that a loss has cells of, and ours has those of the first alone.
+    assert_near(splits_of(&list, 2), ORDERS, 0.0);
+    assert_near(splits_of(&list, 0), 1.0, 0.0);
     json_free(document);
 }
 
@@ -165,6 +170,32 @@ static void refuse_a_task_again(void)
     json_free(document);
 }
 
+// A pair that is left out is no new one when its path and speed are those of one trained on. Leaves
+// a cell that says so of all its pairs.
+static void check_new_in_name_alone(void)
+{
+    static const char same[] = "\"same_as\": \"bend/small\", ";
+    char *cell, *text, *at;
+    size_t size;
+    double held_out = trials_of("paper", 3, "held_out");
+    assert_true(held_out > 0.0);
+    assert_near(trials_of("paper", 3, "held_out_new"), held_out, 0.0);
+    assert_ok(file_read(&cell, &size, "p/paper-3-1.json"));
+    text = calloc(3, size);
+    assert_non_null(text);
+    for (char *from = cell; from; from = at) {
+        at = strstr(from + 1, "\"held_out\":\ttrue");
+        strncat(text, from, at ? (size_t)(at - from) : size);
+        if (at) strcat(text, same);
+    }
+    assert_ok(file_write("p/paper-3-1.json", text, strlen(text)));
+    assert_int_equal(run(PAIRS " --method paper").code, 0);
+    assert_near(trials_of("paper", 3, "held_out"), held_out, 0.0);
+    assert_near(trials_of("paper", 3, "held_out_new"), 0.0, 0.0);
+    free(text);
+    free(cell);
+}
+
 static void pairs_are_left_out_one_after_the_other(void **state)
 {
     (void)state;
@@ -188,6 +219,9 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     check_speeds(2, false, "speed_off_last", "p/paper-2-1.json", "p/paper-3-1.json");
     check_speeds(2, true, "speed_off_held_out", "p/paper-2-1.json", "p/paper-2-1.json");
     check_speeds(2, true, "speed_off_last", "p/paper-2-1.json", "p/paper-3-1.json");
+    check_speeds(0, false, "speed_off_last", "p/ours-2-1.json", "p/ours-3-1.json");
+    check_speeds(0, true, "speed_off_last", "p/ours-2-1.json", "p/ours-3-1.json");
+    check_new_in_name_alone();
     // A cell that is missing is made again, and nothing else is.
     assert_int_equal(unlink("p/paper-3-1.json"), 0);
     Run again = run(PAIRS " --method paper");
@@ -321,214 +355,6 @@ static void a_router_is_an_operator_too(void **state)
     json_free(trained);
 }
 
-#define MECHANISM                                                                                  \
-    "study mechanism --out m --folds 2 --variant default --variant whole --updates 2 --channels "  \
-    "16 --steps 2 --plans 1 --quiet --courses " TEST_SOURCE "/tests/race/pairs "
-
-// The row of a variant and a loss in the summary, NULL in `node` when there is none.
-static JsonRef variant_of(const Json *document, const char *variant, double loss)
-{
-    JsonRef list, row = {0}, root = json_root(document, "mechanism.json");
-    assert_ok(json_member(&list, &root, "variants"));
-    while (json_next(&row, &list)) {
-        char name[32];
-        double weight;
-        assert_ok(json_member_string(name, sizeof name, &row, "variant"));
-        assert_ok(json_member_number(&weight, &row, "composed_loss", 0.0, 1e6));
-        if (strcmp(name, variant) == 0 && weight == loss) return row;
-    }
-    return (JsonRef){0};
-}
-
-static double number_at(const JsonRef *row, const char *group, const char *mode, const char *key)
-{
-    JsonRef within = *row;
-    double value;
-    if (group) assert_ok(json_member(&within, row, group));
-    JsonRef deeper = within;
-    if (mode) assert_ok(json_member(&deeper, &within, mode));
-    assert_ok(json_member_number(&value, &deeper, key, 0.0, 1e9));
-    return value;
-}
-
-// The sizes of the bend alone have references that differ, and each fold leaves one of them out.
-static void check_share(const JsonRef *row, const char *variant, int loss, const char *mode)
-{
-    double shown = 0.0, wanted = 0.0, of;
-    for (int fold = 1; fold <= 2; fold++) {
-        char path[64];
-        double planned[2], reference[2];
-        Json *document;
-        JsonRef pairs, pair, at;
-        snprintf(path, sizeof path, "m/%s-w%d-%d.json", variant, loss, fold);
-        assert_ok(json_read(&document, path));
-        JsonRef root = json_root(document, path);
-        assert_ok(json_member(&pairs, &root, "pairs"));
-        for (int i = 0; i < 2; i++) { // bend/small and bend/large come first
-            assert_ok(json_element(&pair, &pairs, i));
-            assert_ok(json_member(&at, &pair, mode));
-            assert_ok(json_member_number(&planned[i], &at, "speed_generated", 1e-3, 1e3));
-            assert_ok(json_member_number(&reference[i], &pair, "speed_reference", 1e-3, 1e3));
-        }
-        json_free(document);
-        // Of a network that learned nothing: plans are alike, in m/s, whatever the references.
-        assert_true(fabs(log(planned[0] / planned[1])) < 0.1);
-        double log_of_references = log(reference[0] / reference[1]);
-        shown += log(planned[0] / planned[1]) * log_of_references;
-        wanted += log_of_references * log_of_references;
-    }
-    JsonRef shares, share;
-    assert_ok(json_member(&shares, row, "speed_share"));
-    assert_ok(json_member(&share, &shares, mode));
-    assert_ok(json_member_number(&of, &share, "left_out", -1e3, 1e3));
-    assert_near(of, shown / wanted, 1e-9);
-    assert_false(json_member_number(&of, &share, "learned", -1e3, 1e3).ok);
-}
-
-// Each of two folds can leave out one of the five training pairs; without another nothing would
-// link the values. What the course holds out is neither learned nor planned.
-static void networks_are_compared_on_pairs_left_out(void **state)
-{
-    (void)state;
-    Run first = run(MECHANISM);
-    assert_string_equal(first.err, "");
-    assert_int_equal(first.code, 0);
-    assert_int_equal(count_steps(first.out), 1 + 2 * 2 * 2); // demonstrations, and the trainings
-    assert_non_null(strstr(first.out, "8 cells; training those that are missing takes about"));
-    assert_non_null(strstr(first.out, "--dilation 1,2,4,8 --hold-out course"));
-    assert_non_null(strstr(first.out, "8 of 8 cells done"));
-    assert_null(strstr(first.out, "that no chain of training tasks links"));
-    const char *table = strstr(first.out, "network  ");
-    assert_non_null(table);
-    assert_fits(table);
-    Json *document;
-    assert_ok(json_read(&document, "m/mechanism.json"));
-    for (int i = 0; i < 4; i++) {
-        JsonRef row = variant_of(document, i % 2 ? "whole" : "default", i / 2 ? 3.0 : 0.0);
-        assert_non_null(row.node);
-        assert_near(number_at(&row, NULL, NULL, "folds"), 2.0, 0.0);
-        assert_near(number_at(&row, NULL, NULL, "field"), i % 2 ? 65.0 : 21.0, 0.0);
-        assert_near(number_at(&row, "left_out", "composed", "pairs"), 2.0, 0.0);
-        assert_near(number_at(&row, "training", "joint", "pairs"), 8.0, 0.0);
-        double error = number_at(&row, "left_out", "composed", "error_m");
-        assert_true(error >= number_at(&row, "left_out", "composed", "least_m"));
-        assert_true(error <= number_at(&row, "left_out", "composed", "most_m"));
-        check_share(&row, i % 2 ? "whole" : "default", i / 2 ? 3 : 0, "composed");
-        check_share(&row, i % 2 ? "whole" : "default", i / 2 ? 3 : 0, "joint");
-    }
-    JsonRef plain = variant_of(document, "default", 0.0), wide = variant_of(document, "whole", 0.0);
-    assert_near(number_at(&plain, NULL, NULL, "parameters"),
-                number_at(&wide, NULL, NULL, "parameters"), 0.0);
-    assert_near(number_at(&wide, NULL, NULL, "seen"), 32.0, 0.0);
-    json_free(document);
-    // What is there is not made again.
-    assert_int_equal(unlink("m/whole-w0-2.json"), 0);
-    Run again = run(MECHANISM);
-    assert_int_equal(again.code, 0);
-    assert_int_equal(count_steps(again.out), 0); // the policy is there
-    assert_int_equal(access("m/whole-w0-2.json", R_OK), 0);
-}
-
-// Of a network whose factors are never hidden, that and nothing else is said to facet train.
-static void a_network_without_dropout_is_compared_with_them(void **state)
-{
-    (void)state;
-    Run done = run("study mechanism --out d --folds 1 --variant default --variant drop-0 --variant "
-                   "whole-drop-0 --variant unet --variant unet-drop-0 --composed-loss 0 --updates "
-                   "2 --channels 16 --steps 2 --plans 1 "
-                   "--quiet --courses " TEST_SOURCE "/tests/race/pairs");
-    assert_string_equal(done.err, "");
-    assert_int_equal(done.code, 0);
-    assert_non_null(strstr(done.out, "--embed 32 --drop 0 --hold-out course"));
-    assert_non_null(strstr(done.out, "--embed 32 --dilation 1,2,4,8 --drop 0 --hold-out course"));
-    assert_non_null(strstr(done.out, "--embed 32 --hold-out course"));
-    Json *document;
-    assert_ok(json_read(&document, "d/mechanism.json"));
-    JsonRef plain = variant_of(document, "default", 0.0),
-            told = variant_of(document, "drop-0", 0.0);
-    assert_near(number_at(&told, NULL, NULL, "seen"), number_at(&plain, NULL, NULL, "seen"), 0.0);
-    JsonRef whole = variant_of(document, "whole-drop-0", 0.0);
-    assert_near(number_at(&whole, NULL, NULL, "seen"), 32.0, 0.0);
-    char of[16];
-    assert_ok(json_member_string(of, sizeof of, &whole, "of"));
-    assert_string_equal(of, "whole"); // beside which the figure draws it
-    assert_false(json_has(&plain, "of"));
-    JsonRef unet = variant_of(document, "unet", 0.0),
-            other = variant_of(document, "unet-drop-0", 0.0);
-    assert_true(number_at(&unet, "training", "joint", "error_m") !=
-                number_at(&other, "training", "joint", "error_m"));
-    json_free(document);
-}
-
-// The same pairs, measured the same, in two cells.
-static void assert_same_pairs(const char *a, const char *b)
-{
-    char *texts[2], *pairs[2];
-    size_t size;
-    assert_ok(file_read(&texts[0], &size, a));
-    assert_ok(file_read(&texts[1], &size, b));
-    for (int i = 0; i < 2; i++) {
-        pairs[i] = strstr(texts[i], "\"pairs\"");
-        assert_non_null(pairs[i]);
-        char *origin = strstr(pairs[i], "\"command\"");
-        if (origin) *origin = '\0';
-    }
-    assert_string_equal(pairs[0], pairs[1]);
-    free(texts[0]);
-    free(texts[1]);
-}
-
-#define UNET                                                                                       \
-    "study mechanism --out u --folds 2 --variant default --variant unet --composed-loss 3 "        \
-    "--channels 16 --steps 2 --plans 1 --quiet --courses " TEST_SOURCE "/tests/race/pairs "
-
-// The U-Net is no policy that facet train could make: only its demonstrations are a step here.
-static void a_unet_is_compared_with_them(void **state)
-{
-    (void)state;
-    Run first = run(UNET "--updates 2 --threads 1");
-    assert_string_equal(first.err, "");
-    assert_int_equal(first.code, 0);
-    assert_int_equal(count_steps(first.out), 1 + 2);
-    assert_non_null(strstr(first.out, "u/unet-w3-2.safetensors: U-Net of "));
-    assert_non_null(strstr(first.out, "4 of 4 cells done"));
-    Json *document;
-    assert_ok(json_read(&document, "u/mechanism.json"));
-    JsonRef row = variant_of(document, "unet", 3.0), plain = variant_of(document, "default", 3.0);
-    char kind[16];
-    assert_non_null(row.node);
-    assert_ok(json_member_string(kind, sizeof kind, &row, "kind"));
-    assert_string_equal(kind, "unet");
-    assert_near(number_at(&row, NULL, NULL, "folds"), 2.0, 0.0);
-    assert_near(number_at(&row, NULL, NULL, "seen"), 32.0, 0.0);
-    assert_near(number_at(&row, NULL, NULL, "field"), 63.0, 0.0);
-    assert_near(number_at(&row, NULL, NULL, "blocks"), 12.0, 0.0);
-    assert_near(number_at(&row, "left_out", "composed", "pairs"), 2.0, 0.0);
-    assert_near(number_at(&row, "training", "joint", "pairs"), 8.0, 0.0);
-    assert_near(number_at(&row, "training", "joint", "crossings"),
-                number_at(&plain, "training", "joint", "crossings"), 0.0);
-    json_free(document);
-    // The training is kept, and both it and its plans are the same on two threads.
-    assert_int_equal(rename("u/unet-w3-1.json", "one.json"), 0);
-    assert_int_equal(rename("u/unet-w3-2.json", "two.json"), 0);
-    assert_int_equal(rename("u/unet-w3-2.safetensors", "two.safetensors"), 0);
-    Run again = run(UNET "--updates 2 --threads 2");
-    assert_int_equal(again.code, 0);
-    assert_null(strstr(again.out, "u/unet-w3-1.safetensors: U-Net"));
-    assert_non_null(strstr(again.out, "u/unet-w3-2.safetensors: U-Net"));
-    assert_same_pairs("u/unet-w3-1.json", "one.json");
-    assert_same_pairs("u/unet-w3-2.json", "two.json");
-    // It is no policy, and one of another training is not taken for it.
-    Run flown = run("fly --policy u/unet-w3-1.safetensors");
-    assert_int_equal(flown.code, 1);
-    assert_non_null(strstr(flown.err, "format: expected 'facet policy 1', found 'facet unet 1'"));
-    assert_int_equal(unlink("u/unet-w3-1.json"), 0);
-    assert_int_equal(rename("u/unet-w3-2.safetensors", "u/unet-w3-1.safetensors"), 0);
-    Run other = run(UNET "--updates 2");
-    assert_int_equal(other.code, 1);
-    assert_non_null(strstr(other.err, "u/unet-w3-1.safetensors: expected the training_tasks of"));
-}
-
 static void wrong_words_are_refused(void **state)
 {
     (void)state;
@@ -563,9 +389,6 @@ int main(void)
         cmocka_unit_test(pairs_are_left_out_one_after_the_other),
         cmocka_unit_test(operators_choose_their_weights),
         cmocka_unit_test(a_router_is_an_operator_too),
-        cmocka_unit_test(networks_are_compared_on_pairs_left_out),
-        cmocka_unit_test(a_network_without_dropout_is_compared_with_them),
-        cmocka_unit_test(a_unet_is_compared_with_them),
         cmocka_unit_test(wrong_words_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

@@ -111,9 +111,29 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
 #define UNET      VARIANT("unet", "unet", "32", "0", "2.5", "0.125")
 #define UNCOUNTED VARIANT("default", "blocks", "17.5", "3", "null", "null")
 #define NEVER     VARIANT_OF("\"of\":\"whole\",", "never", "dropout", "32", "0", "4", "0.5")
-#define NETWORKS  FOUR "," WHOLE "," PLACES "," UNET "," UNCOUNTED "," NEVER
+#define WHOLE_3   VARIANT("whole", "dilation", "32", "3", "2", "0.8")
+#define NEVER_3   VARIANT_OF("\"of\":\"whole\",", "never", "dropout", "32", "3", "4", "1")
+#define ALONE     VARIANT_OF("\"of\":\"default\",", "alone", "dropout", "17.5", "3", "4", "0.5")
+#define NETWORKS                                                                                   \
+    FOUR "," WHOLE "," PLACES "," UNET "," UNCOUNTED "," NEVER "," WHOLE_3 "," NEVER_3 "," ALONE
 
-// Two losses; the second has one network, and one without a number.
+// Where the text that ends with these words begins, in px from the left.
+static double x_of(const char *svg, const char *words)
+{
+    const char *at = strstr(svg, words);
+    assert_non_null(at);
+    while (strncmp(at, " x=\"", 4) != 0) at--;
+    return strtod(at + 4, NULL);
+}
+
+static int count_in(const char *svg, const char *words)
+{
+    int count = 0;
+    for (; (svg = strstr(svg, words)); svg++) count++;
+    return count;
+}
+
+// Two losses; the second has one network without a number, and so nothing to join with it.
 static void the_mechanism_is_a_table_and_a_figure(void **state)
 {
     (void)state;
@@ -124,7 +144,7 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
                                           scratch_write(&scratch, "study.json", text)};
     Json *document = document_with(files);
     JsonRef table = entry_of(document, "tables", "mechanism");
-    assert_int_equal(length_of(&table, "rows"), 6);
+    assert_int_equal(length_of(&table, "rows"), 9);
     assert_text_in(&table, 1, "Network", "the whole");
     assert_near(number_in(&table, 1, "Composed, left out (m)"), 2.0, 0.0);
     assert_near(number_in(&table, 1, "Joint, left out (m)"), 0.5, 0.0);
@@ -142,17 +162,24 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
     // Beside the curve and not among the changes on the right, where names stand below the marks.
     assert_non_null(strstr(svg, "the unet, composed: 12 % of the gates, 2.500 m"));
     assert_non_null(strstr(svg, "the unet, joint: 90 % of the gates, 0.500 m"));
+    assert_int_equal(count_in(svg, "the unet, composed"), 1);
+    assert_int_equal(count_in(svg, "the unet, joint"), 2); // a square in a square is empty
     assert_null(strstr(svg, ">the unet</text>"));
     assert_non_null(strstr(svg, ">the no-position</text>"));
+    assert_int_equal(count_in(svg, ">the default</text>"), 1);
     assert_non_null(strstr(svg, "composed loss 3, joint"));
     // A network whose factors are never hidden stands in the middle, joined with the one like it.
-    const char *never = strstr(svg, "the never, composed: 50 % of the gates, 4.000 m");
-    assert_non_null(never);
-    assert_null(strstr(never + 1, "the never, composed"));
+    assert_int_equal(count_in(svg, "the never, composed: 50 % of the gates, 4.000 m"), 1);
+    assert_int_equal(count_in(svg, "the whole, composed: 75 %"), 2);
+    assert_int_equal(count_in(svg, "the alone, composed"), 0);
     assert_null(strstr(svg, ">the never</text>"));
-    assert_non_null(strstr(svg, ">never hidden</text>"));
-    const char *first = strstr(svg, "the whole, composed: 75 %");
-    assert_non_null(strstr(first + 1, "the whole, composed: 75 %"));
+    assert_near(x_of(svg, ">hidden</text>"), 510.0, 0.0);
+    assert_near(x_of(svg, ">never hidden</text>"), 624.0, 0.0);
+    // From 75 to 50 %, and with the other loss from 80 to 100 %.
+#define JOINED(points, color)                                                                      \
+    "points=\"" points "\" stroke-linejoin=\"round\" class=\"s-" color "\""
+    assert_non_null(strstr(svg, JOINED("510 141.5 624 209", "factored_composed")));
+    assert_non_null(strstr(svg, JOINED("510 128 624 74", "ours_composed")));
     json_free(document);
     scratch_end(&scratch);
 }
