@@ -178,7 +178,8 @@ def pairs(data, label):
 def mechanism(data, label):
     """A row a network, by the name of its variant: what an output sees, then for the paper's loss and
     for ours the distance of composed plans of pairs left out, the range of the folds, joint plans, and
-    composed ones of pairs learned; gates of pairs left out at last."""
+    composed ones of pairs learned, and gates of pairs left out; at last what the paper's loss shows of the
+    size in the speeds of pairs left out, composed and joint, where cells have speeds."""
     name = label.strip("`")
     cells = [f"{named(data['variants'], 'variant', name)['seen']:.1f}"]
     for loss in (0, 3):
@@ -191,7 +192,9 @@ def mechanism(data, label):
         cells += [f"{left_out['error_m']:.2f}", f"{left_out['least_m']:.2f}–{left_out['most_m']:.2f}",
                   f"{row['left_out']['joint']['error_m']:.2f}",
                   f"{row['training']['composed']['error_m']:.2f}", percent(left_out["share"])]
-    return cells
+    shares = named([row for row in data["variants"] if row["composed_loss"] == 0], "variant", name)["speed_share"]
+    return cells + ["–" if shares[mode]["left_out"] is None else percent(shares[mode]["left_out"])
+                    for mode in ("composed", "joint")]
 
 
 def recipe_losses(data, label):
