@@ -105,7 +105,7 @@ def lead_claims(r):
     apart = {pair: ours[pair] - told[pair] for pair in ours}
     *first, last = [pair for pair in apart if apart[pair] > 0.2]
     behind, = [pair for pair in apart if apart[pair] < -0.01]
-    numbers = {2: "two", 3: "three", 4: "four"}
+    numbers = ("none", "one", "two", "three", "four", "five", "six")
     yield RESULTS, (f"The lead lies in {numbers[len(first) + 1]} pairs, {', '.join(first)} and {last}; "
                     f"{numbers[sum(abs(gap) < 0.01 for gap in apart.values())]} are level, and on {behind} ours is "
                     f"behind by {-apart[behind]:.1f}")
