@@ -192,7 +192,6 @@ static FacetStatus read_mode(Tally *tally, const JsonRef *pair, const char *key)
     return status_ok();
 }
 
-// Cells of an earlier version have no speeds.
 static FacetStatus read_speed(SpeedPlan *plan, const JsonRef *pair, const char *key)
 {
     JsonRef mode;
@@ -203,6 +202,7 @@ static FacetStatus read_speed(SpeedPlan *plan, const JsonRef *pair, const char *
     return json_member_number(&plan->reference, pair, "speed_reference", 1e-3, 1e6);
 }
 
+// Cells of an earlier version have no speeds.
 static FacetStatus read_speeds(Row *row, const JsonRef *pairs)
 {
     static SpeedPlan plans[MODES][MECHANISM_PAIRS_MAX];

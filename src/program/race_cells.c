@@ -190,7 +190,7 @@ typedef struct Row {
     EvidenceCounts counts[GROUPS]; // [TASKS_MAX][RACE_SEEDS_MAX]
     double plans, crashes, error, order_right, order_pairs, rows, parameters; // sums over the cells
     SpeedsOff speeds; // of plans of held-out tasks
-    SpeedShare share;
+    SpeedShare speed_share;
 } Row;
 
 static FacetStatus read_task(Task *task, double *share, double *vehicle, const JsonRef *at)
@@ -250,7 +250,7 @@ static FacetStatus read_tasks(Row *row, const JsonRef *method, double plans)
             return json_wrong(&at, "the task of the other seeds");
         count_task(row, &task, t, share, vehicle, plans);
     }
-    speed_share_add(&row->share, speeds, count);
+    speed_share_add(&row->speed_share, speeds, count);
     return status_ok();
 }
 
@@ -364,7 +364,7 @@ static Json *json_from_row(const Row *row, const Row *ours, int r)
     json_set(out, "speed_order", order);
     if (row->speeds.count > 0.0)
         json_set_number(out, "speed_off_held_out", row->speeds.sum / row->speeds.count);
-    json_set(out, "speed_share", json_from_speed_share(&row->share));
+    json_set(out, "speed_share", json_from_speed_share(&row->speed_share));
     json_set(out, "held_out_tasks", json_from_tasks(row));
     if (!is_ours(r)) set_lead(out, ours, row);
     return out;
