@@ -15,6 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 README, RESULTS, VISION = "README.md", "docs/results.md", "docs/vision.md"
+COMPOSITION = "docs/composition.md"
 
 
 def load(root, name):
@@ -277,22 +278,22 @@ def mechanism_claims(m):
     stacks = ("blocks-1", "blocks-2", "blocks-3", "default", "blocks-6", "dilated", "whole")
     hiding, never = ("default", "whole", "unet"), ("drop-0", "whole-drop-0", "unet-drop-0")
     seen = [str(m.gates(name)) for name in stacks]
-    yield RESULTS, f"pass {', '.join(seen[:-1])} and {seen[-1]} % of the gates; the U-Net"
-    yield RESULTS, (f"one to six blocks pass alike, {span([m.without_race2(name) for name in stacks[:5]])} %, dilations take "
+    yield COMPOSITION, f"pass {', '.join(seen[:-1])} and {seen[-1]} % of the gates; the U-Net"
+    yield COMPOSITION, (f"one to six blocks pass alike, {span([m.without_race2(name) for name in stacks[:5]])} %, dilations take "
                     f"it to {m.without_race2('dilated')} and {m.without_race2('whole')}, the U-Net to "
                     f"{m.without_race2('unet')}")
-    yield RESULTS, (f"passes {m.gates('whole-drop-0')} % composed instead of {m.gates('whole')} and the U-Net "
+    yield COMPOSITION, (f"passes {m.gates('whole-drop-0')} % composed instead of {m.gates('whole')} and the U-Net "
                     f"{m.gates('unet-drop-0')} instead of {m.gates('unet')}")
-    yield RESULTS, f"without race2 {m.without_race2('drop-0')} instead of {m.without_race2('default')}"
+    yield COMPOSITION, f"without race2 {m.without_race2('drop-0')} instead of {m.without_race2('default')}"
     left_out = [span([m.size(name, mode, "left_out") for name in names])
                 for mode in ("composed", "joint") for names in (hiding, never)]
-    yield RESULTS, (f"composed plans show {left_out[0]} % of the size with dropout, and {left_out[1]} % without; joint ones "
+    yield COMPOSITION, (f"composed plans show {left_out[0]} % of the size with dropout, and {left_out[1]} % without; joint ones "
                     f"{left_out[2]} and {left_out[3]} %")
     gates, sizes = ([span([of(name) for name in names]) for names in (hiding, never)] for of in (
         lambda name: m.gates(name, group="training"), lambda name: m.size(name, "composed", "learned")))
-    yield RESULTS, (f"dropout buys gates, {gates[0]} % composed instead of {gates[1]}, and no more of the size, {sizes[0]} % "
+    yield COMPOSITION, (f"dropout buys gates, {gates[0]} % composed instead of {gates[1]}, and no more of the size, {sizes[0]} % "
                     f"instead of {sizes[1]}")
-    yield RESULTS, (f"{m.gates('unet', 3)} and {m.gates('blocks-3', 3)} %. Without dropout it is "
+    yield COMPOSITION, (f"{m.gates('unet', 3)} and {m.gates('blocks-3', 3)} %. Without dropout it is "
                     f"{span([m.gates(name, 3) for name in never])} %")
 
 
@@ -354,7 +355,7 @@ def missing(wanted, texts):
 
 def check(root):
     texts = {}
-    for page in (README, RESULTS, VISION):
+    for page in (README, RESULTS, COMPOSITION, VISION):
         with open(os.path.join(root, page), encoding="utf-8") as file:
             texts[page] = file.read()
     return missing(claims(root), texts)

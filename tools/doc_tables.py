@@ -29,8 +29,8 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGES = ["docs/results.md", "docs/certificates.md", "docs/vision.md", "docs/metaworld.md",
-         "docs/new-value.md", "docs/steps.md", "docs/rotorpy.md"]
+PAGES = ["docs/results.md", "docs/composition.md", "docs/vision.md", "docs/certificates.md", "docs/metaworld.md",
+         "docs/new-value.md", "docs/steps.md", "docs/rotorpy.md", "docs/speed.md"]
 UNFILED = ("paper",)
 KEEP = None  # a cell that no file has
 

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -113,14 +114,14 @@ class Docs(unittest.TestCase):
         self.assertIn("without a comment", wrong[0])
 
     def test_a_row_that_no_file_has_is_refused(self):
-        for page, label in (("docs/results.md", "| ours, joint |"), ("docs/results.md", "| ours, 8 |"),
-                            ("docs/results.md", "| `whole` |"), ("docs/vision.md", "| Baseline |")):
+        for page, label in (("docs/results.md", "| ours, joint |"), ("docs/composition.md", "| ours, 8 |"),
+                            ("docs/composition.md", "| `whole` |"), ("docs/vision.md", "| Baseline |")):
             wrong = self.change(page, label, "| ours, wishful |")
             self.assertEqual(len(wrong), 1)
             self.assertIn("no such row", wrong[0])
 
     def test_a_row_that_the_page_leaves_out_is_named(self):
-        for page, name in (("results", "race-study"), ("results", "operators"), ("results", "mechanism"),
+        for page, name in (("results", "race-study"), ("composition", "operators"), ("composition", "mechanism"),
                            ("vision", "zero-shot"), ("vision", "within"), ("vision", "ladder")):
             page = f"docs/{page}.md"
             with self.subTest(name), open(os.path.join(ROOT, page), encoding="utf-8") as file:
@@ -166,7 +167,7 @@ class Docs(unittest.TestCase):
             self.assertEqual(doc_tables.check_row(row, function, files, "here", False), (row, found))
 
     def test_what_was_printed_is_held_line_by_line(self):
-        for page, name in (("docs/results.md", "bench"), ("docs/rotorpy.md", "rotorpy")):
+        for page, name in (("docs/speed.md", "bench"), ("docs/rotorpy.md", "rotorpy")):
             lines = doc_tables.PRINTED[name](dict(results())[f"{name}.json"])
             for line in (lines[1], lines[-1]):
                 wrong = self.change(page, f"\n{line}\n", f"\n{line}0\n")
@@ -194,6 +195,42 @@ class Docs(unittest.TestCase):
                 wrong = self.change(page, old, new)
                 self.assertTrue(wrong)
                 self.assertIn("expected", wrong[0])
+
+
+class Links(unittest.TestCase):
+    def headings(self, path):
+        """The anchors of a page's headings, as they are written in links."""
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"```.*?```", "", file.read(), flags=re.S)
+        return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-")
+                for line in re.findall(r"^#+ (.*)$", text, flags=re.M)}
+
+    def broken(self, root, page):
+        with open(os.path.join(root, page), encoding="utf-8") as file:
+            text = re.sub(r"```.*?```", "", file.read(), flags=re.S)
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            target, _, anchor = link.partition("#")
+            path = os.path.join(root, os.path.dirname(page), target) if target else os.path.join(root, page)
+            if "://" in link:
+                continue
+            if not os.path.exists(path):
+                yield f"{page}: {link}: no such file"
+            elif anchor and anchor not in self.headings(path):
+                yield f"{page}: {link}: no such heading"
+
+    def pages(self):
+        for pattern in ("*.md", "docs/*.md", "*/README.md"):
+            yield from (os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, pattern)))
+
+    def test_every_link_leads_somewhere(self):
+        self.assertEqual([line for page in self.pages() for line in self.broken(ROOT, page)], [])
+
+    def test_a_link_that_leads_nowhere_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "page.md"), "w", encoding="utf-8") as file:
+                file.write("# One: `two`\n[a](#one-two) [b](#three) [c](other.md) [d](page.md#one-two)\n")
+            self.assertEqual(list(self.broken(folder, "page.md")),
+                             ["page.md: #three: no such heading", "page.md: other.md: no such file"])
 
 
 class Results(unittest.TestCase):
