@@ -1,4 +1,5 @@
 // facet report, and the page of facet race, as a user runs them.
+#include "base/file.h"
 #include "base/json.h"
 #include "program/program.h"
 #include "scratch.h"
@@ -67,6 +68,29 @@ static void the_single_gate_joins_the_report(void **state)
     assert_ok(json_length(&count, &venues));
     assert_int_equal(count, 4);
     json_free(document);
+}
+
+// Those that no flight of this run is part of.
+static void figures_of_docs_are_those_of_the_results(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"race-study",  "gate-study-1",     "gate-study-2",
+                                        "mechanism",   "leave-one-out",    "step-study",
+                                        "budget",      "certificate",      "ddim-sweep",
+                                        "interaction", "certificate-gates"};
+    assert_int_equal(run("report --quiet --out docs.html --figures drawn").code, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[400], *drawn, *kept;
+        size_t size;
+        snprintf(path, sizeof path, "drawn/%s.svg", names[i]);
+        assert_ok(file_read(&drawn, &size, path));
+        snprintf(path, sizeof path, TEST_SOURCE "/docs/figures/%s.svg", names[i]);
+        assert_ok(file_read(&kept, &size, path));
+        if (strcmp(drawn, kept) != 0)
+            fail_msg("docs/figures/%s.svg is not what facet report --figures draws", names[i]);
+        free(drawn);
+        free(kept);
+    }
 }
 
 static void losses_of_trainings_join_the_report(void **state)
@@ -147,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_report_of_nothing_but_flights),
         cmocka_unit_test(a_course_of_ones_own_has_the_expert_alone),
         cmocka_unit_test(the_single_gate_joins_the_report),
+        cmocka_unit_test(figures_of_docs_are_those_of_the_results),
         cmocka_unit_test(losses_of_trainings_join_the_report),
         cmocka_unit_test(a_race_writes_its_page),
         cmocka_unit_test(bad_input_is_one_line),

@@ -204,4 +204,25 @@ static inline void assert_empty(const JsonRef *table, int row, const char *colum
     assert_false(json_number(&value, &cell, -INFINITY, INFINITY).ok);
 }
 
+// The document of a report with files of these kinds, NULL for none.
+static inline Json *document_of_files(const FacetRace *race, const char *files[INPUT_KINDS])
+{
+    ReportSetup setup = {.no_defaults = true, .version = "1.2.3", .command = "facet report"};
+    for (int i = 0; i < INPUT_KINDS; i++) setup.files[i] = files[i];
+    Report *report;
+    assert_ok(report_open(&report, race, &setup));
+    assert_ok(report_fly_files(report));
+    Json *made = report_document(report), *document = read_again(made);
+    json_free(made);
+    report_close(report);
+    return document;
+}
+
+static inline int count_in(const char *svg, const char *words)
+{
+    int count = 0;
+    for (; (svg = strstr(svg, words)); svg++) count++;
+    return count;
+}
+
 #endif

@@ -18,20 +18,6 @@ static int close_small(void **state)
     return 0;
 }
 
-// The document of a report with files of these kinds, NULL for none.
-static Json *document_with(const char *files[INPUT_KINDS])
-{
-    ReportSetup setup = {.no_defaults = true, .version = "1.2.3", .command = "facet report"};
-    for (int i = 0; i < INPUT_KINDS; i++) setup.files[i] = files[i];
-    Report *report;
-    assert_ok(report_open(&report, race, &setup));
-    assert_ok(report_fly_files(report));
-    Json *made = report_document(report), *document = read_again(made);
-    json_free(made);
-    report_close(report);
-    return document;
-}
-
 static bool has_entry(const Json *document, const char *list_name, const char *id)
 {
     JsonRef root = json_root(document, "document"), list, entry = {0};
@@ -62,7 +48,7 @@ static void leaving_pairs_out_is_three_tables_and_a_figure(void **state)
     Scratch scratch = scratch_begin();
     const char *files[INPUT_KINDS] = {[INPUT_LEAVE_ONE_OUT] =
                                           scratch_write(&scratch, "study.json", leave_one_out)};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "leave-one-out");
     assert_int_equal(length_of(&table, "rows"), 2);
     assert_text_in(&table, 0, "Task", "bend/small");
@@ -126,13 +112,6 @@ static double x_of(const char *svg, const char *words)
     return strtod(at + 4, NULL);
 }
 
-static int count_in(const char *svg, const char *words)
-{
-    int count = 0;
-    for (; (svg = strstr(svg, words)); svg++) count++;
-    return count;
-}
-
 // Two losses; the second has one network without a number, and so nothing to join with it.
 static void the_mechanism_is_a_table_and_a_figure(void **state)
 {
@@ -142,7 +121,7 @@ static void the_mechanism_is_a_table_and_a_figure(void **state)
         "{\"command\":\"facet study mechanism\",\"variants\":[" NETWORKS "]}";
     const char *files[INPUT_KINDS] = {[INPUT_MECHANISM] =
                                           scratch_write(&scratch, "study.json", text)};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "mechanism");
     assert_int_equal(length_of(&table, "rows"), 9);
     assert_text_in(&table, 1, "Network", "the whole");
@@ -205,13 +184,13 @@ static void the_budget_is_a_table_and_a_figure(void **state)
                                  "{\"command\":\"facet certify --budget\",\"budgets\":[" BUDGET(
                                      "ours", "5.5") "," BUDGET("factored", "9.5") "]}"));
     const char *files[INPUT_KINDS] = {[INPUT_CERTIFY] = certify};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "budget");
     assert_int_equal(length_of(&table, "rows"), 4);
     assert_near(number_in(&table, 0, "Sum"), 7.5, 0.0);
     json_free(document);
     files[INPUT_BUDGET] = budget;
-    document = document_with(files);
+    document = document_of_files(race, files);
     table = entry_of(document, "tables", "budget");
     assert_int_equal(length_of(&table, "rows"), 8);
     assert_text_in(&table, 0, "Loss", "ours");
@@ -247,7 +226,7 @@ static void operators_are_a_table(void **state)
             "52000000,\"rows\":336000,\"passes\":2},{\"mode\":\"router\",\"name\":\"router\","
             "\"weights\":[null,null],\"networks\":12,\"parameters\":52500000,\"passes\":3}],"
             "\"methods\":{\"product\":" TOTALS("400") ",\"router\":" TOTALS("401") "}}")};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "operators");
     assert_int_equal(length_of(&table, "rows"), 2);
     assert_text_in(&table, 0, "Operator", "product of experts (PoCo)");
@@ -265,7 +244,7 @@ static void operators_are_a_table(void **state)
     assert_true(has_entry(document, "sources", "operators"));
     json_free(document);
     files[INPUT_OPERATORS] = NULL;
-    document = document_with(files);
+    document = document_of_files(race, files);
     assert_false(has_entry(document, "tables", "operators"));
     json_free(document);
     scratch_end(&scratch);
@@ -292,7 +271,7 @@ static void numbers_of_pairs_are_a_table(void **state)
             OURS_LEFT "}," PAIRS_PAPER FIELD("training", "0.8") HALF_A_RATE "}]}";
     Scratch scratch = scratch_begin();
     const char *files[INPUT_KINDS] = {[INPUT_PAIRS] = scratch_write(&scratch, "pairs.json", text)};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "pairs");
     assert_int_equal(length_of(&table, "rows"), 2);
     assert_text_in(&table, 0, "Loss", "ours");
@@ -319,7 +298,7 @@ static void numbers_of_pairs_are_a_table(void **state)
     assert_true(has_entry(document, "sources", "pairs"));
     json_free(document);
     files[INPUT_PAIRS] = NULL;
-    document = document_with(files);
+    document = document_of_files(race, files);
     assert_false(has_entry(document, "tables", "pairs"));
     json_free(document);
     scratch_end(&scratch);
@@ -347,7 +326,7 @@ static void leads_stand_beside_rows(void **state)
                          "\"crash\":1,\"timeout\":10},\"held_out\":{\"trials\":20,\"success\":9,"
                          "\"crash\":1,\"timeout\":10},\"ours_ahead\":{\"train\":" LEAD "}}]}]}"));
     const char *files[INPUT_KINDS] = {[INPUT_RACE_STUDY] = races, [INPUT_GATE_STUDY] = gate};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "race-study");
     assert_near(number_in(&table, 0, "Ours ahead, held out"), 2.0, 1e-12);
     assert_text_in(&table, 0, "95 %, ours ahead", "-1.0 to 4.0");
@@ -404,7 +383,7 @@ static void the_ladder_and_two_senses_are_tables_of_their_own(void **state)
                                             "11", "8") "}]}"));
     const char *files[INPUT_KINDS] = {
         [INPUT_GATE_STUDY] = study, [INPUT_GATE_LADDER] = ladder, [INPUT_MODALITY] = modality};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef table = entry_of(document, "tables", "gate-protocol-1");
     assert_text_in(&table, 1, "Split", "held out");
     assert_near(number_in(&table, 1, "Success (%)"), 40.0, 1e-9);
@@ -480,7 +459,7 @@ static void losses_of_trainings_are_a_figure(void **state)
     json_free(document);
     report_close(report);
     const char *files[INPUT_KINDS] = {NULL};
-    document = document_with(files);
+    document = document_of_files(race, files);
     assert_false(has_entry(document, "figures", "training"));
     json_free(document);
     scratch_end(&scratch);
@@ -543,12 +522,12 @@ static void repaired_plans_are_drawn_beside_the_raw_ones(void **state)
     char *eval = write_eval(&scratch, "eval.json", race, methods, 2, "");
     char *alone = write_eval(&scratch, "alone.json", race, methods, 1, "");
     const char *files[INPUT_KINDS] = {[INPUT_EVAL] = eval};
-    Json *document = document_with(files);
+    Json *document = document_of_files(race, files);
     JsonRef figure = entry_of(document, "figures", "repair");
     assert_non_null(strstr(chars_of(&figure, "svg"), "moved 0.05 m, 1.00 of the speed"));
     json_free(document);
     files[INPUT_EVAL] = alone;
-    document = document_with(files);
+    document = document_of_files(race, files);
     assert_false(has_entry(document, "figures", "repair"));
     json_free(document);
     free(eval);

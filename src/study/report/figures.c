@@ -122,6 +122,7 @@ Json *document_figures(Report *report)
     if (report->race) {
         figures_overview(out, report);
         figures_passage(out, report);
+        figures_race_study(out, report);
         figures_repair(out, report);
         figures_tracks(out, report);
         figures_sampling(out, report);
@@ -133,5 +134,6 @@ Json *document_figures(Report *report)
     }
     figures_training(out, report);
     figures_gate(out, report);
+    figures_gate_study(out, report);
     return out;
 }

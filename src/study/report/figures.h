@@ -38,10 +38,12 @@ void figures_repair(Json *list, Report *report);
 void figures_certificates(Json *list, Report *report);
 void figures_budget(Json *list, Report *report);
 void figures_leave_one_out(Json *list, Report *report);
+void figures_race_study(Json *list, Report *report);
 void figures_mechanism(Json *list, Report *report);
 void figures_sampling(Json *list, Report *report);
 void figures_steps(Json *list, Report *report);
 void figures_training(Json *list, const Report *report);
 void figures_gate(Json *list, const Report *report);
+void figures_gate_study(Json *list, Report *report);
 
 #endif
