@@ -69,4 +69,18 @@ static inline Json *read_json(JsonRef *root, const char *name)
     return document;
 }
 
+static inline int count_of(const JsonRef *object, const char *key)
+{
+    double value = -1.0;
+    assert_ok(json_member_number(&value, object, key, 0.0, 1e9));
+    return (int)value;
+}
+
+static inline void assert_text(const JsonRef *object, const char *key, const char *expected)
+{
+    JsonRef at;
+    assert_ok(json_member(&at, object, key));
+    assert_string_equal(json_chars(&at), expected);
+}
+
 #endif

@@ -68,7 +68,7 @@ static void the_race_study_is_a_figure(void **state)
         strstr(svg, "<line x1=\"436.7\" y1=\"71\" x2=\"518\" y2=\"71\" class=\"s-ink\""));
     assert_mark(svg, "polygon", "points=\"526.1",
                 "Ours: 8.0&#10;gates of pairs never seen, 1 training\"");
-    assert_mark(svg, "polygon", "points=", "Ours: -25.0&#10;%, 1 training\"");
+    assert_mark(svg, "polygon", "points=", "Ours: -25.0&#10;of the size (%), 1 training\"");
     assert_int_equal(count_in(svg, "Not measured"), 1);                // its name, and no mark
     assert_mark(svg, "circle", "cx=\"722.2\" cy=\"71\"", "Told: 3.0"); // of -2 to 4
     // Ours is dashed in two panels, and 0 in that of the leads.

@@ -188,7 +188,7 @@ void figures_race_study(Json *list, Report *report)
         .group = "passage",
         .title = "Pairs that nobody demonstrated: gates passed, and the size in the speeds",
         .caption = HOW_TO_READ
-        "Black: told its task, with nothing to compose. Gates see the path of a track and not the "
+        "Black: told its task, without dropout. Gates see the path of a track and not the "
         "size; what plans show of the size is on the right: 100 % is each size at its speed, 0 a "
         "policy that ignores it."};
     Panel *passed = &e.panels[0], *size = &e.panels[2];
@@ -206,7 +206,7 @@ void figures_race_study(Json *list, Report *report)
     passed->axis = axis_round(0.0, gates, 6);
     passed->mark = main_mean(&e, passed);
     lead_panel(&e.panels[1], &e, "gates", gates);
-    size->title = "size in the speeds", size->unit = "%";
+    size->title = "size in the speeds", size->unit = "of the size (%)";
     size->axis = size_axis(size, e.count);
     size->mark = main_mean(&e, size);
     draw(list, &e, figure);
@@ -261,7 +261,7 @@ void figures_gate_study(Json *list, Report *report)
                                .group = "gate",
                                .title = input_text(&protocol, "title"),
                                .caption = HOW_TO_READ
-                               "Red: crashes. Black: told its task, with nothing to compose."};
+                               "Red: crashes. Black: told its task, without dropout."};
         gate_panel(&e.panels[0], &e, "train", "tasks of training");
         gate_panel(&e.panels[1], &e, "held_out", "tasks never seen");
         lead_panel(&e.panels[2], &e, "points", 100.0);
