@@ -5,9 +5,11 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static struct timespec first;       // when the first signal came
 static volatile sig_atomic_t asked; // the work has begun to ask
 
 static void end_at_once(void)
@@ -18,12 +20,23 @@ static void end_at_once(void)
     _exit(EXIT_FAILED);
 }
 
+// Half a second on, a person is impatient; before, `timeout` and shells have told the program and
+// its group of one and the same.
+static bool is_later(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec) > 0.5;
+}
+
 // A second SIGTERM does not end the program: mpirun sends several, and has SIGKILL for those who do
 // not listen.
 static void on_interrupt(int signal_number)
 {
     if (!asked) end_at_once();
-    if (signal_number == SIGINT && interrupted) {
+    if (!interrupted)
+        clock_gettime(CLOCK_MONOTONIC, &first);
+    else if (signal_number == SIGINT && is_later()) {
         signal(SIGINT, SIG_DFL);
         raise(SIGINT);
     }

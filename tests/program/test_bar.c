@@ -169,7 +169,9 @@ static int interrupt_child(bool quiet, int signal_number)
         if (!interrupt_requested()) _exit(2);
         if (progress_add(&progress, 1, NULL).code != FACET_INTERRUPTED) _exit(3);
         raise(SIGTERM); // which changes nothing
-        raise(SIGINT);  // the second ends the program
+        raise(SIGINT);  // nor does one that comes with the first
+        nanosleep(&(const struct timespec){.tv_nsec = 600000000}, NULL);
+        raise(SIGINT); // a later one ends the program
         _exit(4);
     }
     int result;

@@ -5,11 +5,12 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // How a process ends that gets these signals, one after the other, and then asks whether to go on:
-// with 3 if it is told to stop, and with 4 if not.
-static int end_of(bool asks_before, const int *signals, int count)
+// with 3 if it is told to stop, and with 4 if not. They come so far apart (s).
+static int end_of(bool asks_before, const int *signals, int count, double apart_s)
 {
     int status;
     fflush(NULL);
@@ -19,7 +20,11 @@ static int end_of(bool asks_before, const int *signals, int count)
         if (!freopen("/dev/null", "w", stderr)) _exit(126);
         interrupt_watch();
         if (asks_before && interrupt_requested()) _exit(5);
-        for (int i = 0; i < count; i++) raise(signals[i]);
+        for (int i = 0; i < count; i++) {
+            const struct timespec apart = {.tv_nsec = (long)(1e9 * apart_s)};
+            if (i > 0) nanosleep(&apart, NULL);
+            raise(signals[i]);
+        }
         _exit(interrupt_requested() ? 3 : 4);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -28,7 +33,7 @@ static int end_of(bool asks_before, const int *signals, int count)
 
 static void assert_stops(const int *signals, int count)
 {
-    int status = end_of(true, signals, count);
+    int status = end_of(true, signals, count, 0.0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), count ? 3 : 4);
 }
@@ -55,12 +60,19 @@ static void a_second_interrupt_ends_at_once(void **state)
 {
     (void)state;
     static const int twice[] = {SIGINT, SIGINT}, after[] = {SIGTERM, SIGINT};
-    int status = end_of(true, twice, 2);
+    int status = end_of(true, twice, 2, 0.7);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGINT);
-    status = end_of(true, after, 2);
+    status = end_of(true, after, 2, 0.7);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+// timeout -s INT tells a program and then its group.
+static void two_interrupts_at_once_are_one(void **state)
+{
+    (void)state;
+    assert_stops((const int[]){SIGINT, SIGINT, SIGINT}, 3);
 }
 
 static void before_the_work_asks_a_signal_ends_it(void **state)
@@ -68,7 +80,7 @@ static void before_the_work_asks_a_signal_ends_it(void **state)
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) {
-        int status = end_of(false, &signals[i], 1);
+        int status = end_of(false, &signals[i], 1, 0.0);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), EXIT_FAILED);
     }
@@ -79,7 +91,7 @@ static void an_ignored_sighup_stays_ignored(void **state)
 {
     (void)state;
     signal(SIGHUP, SIG_IGN);
-    int status = end_of(true, (const int[]){SIGHUP}, 1);
+    int status = end_of(true, (const int[]){SIGHUP}, 1, 0.0);
     signal(SIGHUP, SIG_DFL);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 4);
@@ -91,6 +103,7 @@ int main(void)
         cmocka_unit_test(every_signal_says_stop),
         cmocka_unit_test(a_second_sigterm_is_survived),
         cmocka_unit_test(a_second_interrupt_ends_at_once),
+        cmocka_unit_test(two_interrupts_at_once_are_one),
         cmocka_unit_test(before_the_work_asks_a_signal_ends_it),
         cmocka_unit_test(an_ignored_sighup_stays_ignored),
     };
