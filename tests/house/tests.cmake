@@ -5,6 +5,9 @@ set_tests_properties(house_golden PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME house_headers
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/test_headers.sh ${CMAKE_SOURCE_DIR})
 
+# The changes that the tests must notice are changes of the code as it is.
+add_test(NAME house_mutations COMMAND ${CMAKE_SOURCE_DIR}/tools/mutate --check)
+
 if(NOT FACET_SANITIZE)
   add_test(NAME house_symbols COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/test_symbols.sh
     ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${CMAKE_NM} ${CMAKE_READELF})

@@ -218,6 +218,22 @@ static inline Json *document_of_files(const FacetRace *race, const char *files[I
     return document;
 }
 
+// Fails the test unless the document says exactly this, after the file's name.
+static inline void assert_message(const Json *document, const char *file, const char *said)
+{
+    JsonRef root = json_root(document, "document"), messages, message;
+    assert_ok(json_member(&messages, &root, "messages"));
+    char all[2048] = "";
+    for (int i = 0; i < length_of(&root, "messages"); i++) {
+        assert_ok(json_element(&message, &messages, i));
+        const char *text = json_chars(&message);
+        if (strncmp(text, file, strlen(file)) == 0 && strcmp(text + strlen(file), said) == 0)
+            return;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "\n  %.300s", text);
+    }
+    fail_msg("no message says '%s%s', but:%s", file, said, all);
+}
+
 static inline int count_in(const char *svg, const char *words)
 {
     int count = 0;

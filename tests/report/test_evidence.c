@@ -75,6 +75,21 @@ static void the_race_study_is_a_figure(void **state)
     assert_non_null(strstr(svg, "x1=\"526.1\" y1=\"62\" x2=\"526.1\" y2=\"116\" class=\"s-ours_"));
     assert_int_equal(count_in(svg, "stroke-dasharray"), 3);
     json_free(document);
+    // Without ours nothing is dashed, and nobody is behind or ahead.
+    files[INPUT_RACE_STUDY] =
+        scratch_write(&scratch, "study.json",
+                      "{\"command\":\"facet reproduce\",\"rows\":[" METHOD(
+                          "told", "factored_joint", "Told", "[1]",
+                          SPREAD("0.5", "7", "0.6", "0.25", "0.75"), "0.5", "") "]}");
+    document = document_of_files(race, files);
+    figure = entry_of(document, "figures", "race-study");
+    assert_int_equal(count_in(chars_of(&figure, "svg"), "stroke-dasharray"), 0);
+    assert_int_equal(count_in(chars_of(&figure, "svg"), "no row of ours"), 1);
+    JsonRef root = json_root(document, "report");
+    assert_false(json_has(&root, "told"));
+    assert_message(document, files[INPUT_RACE_STUDY],
+                   ": rows[0].held_out.least: expected a share from 0 to 1, found 7, left out");
+    json_free(document);
     files[INPUT_RACE_STUDY] =
         scratch_write(&scratch, "study.json", "{\"command\":\"facet reproduce\",\"rows\":[]}");
     document = document_of_files(race, files);

@@ -318,7 +318,9 @@ static void leads_stand_beside_rows(void **state)
                       "\"method\":\"told\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
                       "0.75},\"gates_held_out\":8,\"seeds\":[1,2],\"speed_share\":{"
                       "\"learned\":0.75,\"left_out\":-0.25},\"ours_ahead\":{"
-                      "\"held_out\":" LEAD "}},{\"name\":\"Ours\",\"gates_held_out\":8}]}"));
+                      "\"held_out\":" LEAD "}},{\"name\":\"Ours\",\"method\":\"ours\","
+                      "\"key\":\"ours_composed\",\"gates_held_out\":8,\"held_out\":{"
+                      "\"mean\":7}}]}"));
     strcpy(gate,
            scratch_write(&scratch, "gate.json",
                          "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":\"zero\","
@@ -335,6 +337,7 @@ static void leads_stand_beside_rows(void **state)
     assert_empty(&table, 1, "Size in speeds, held out (%)");
     assert_empty(&table, 1, "Ours ahead, held out");
     assert_empty(&table, 1, "95 %, ours ahead");
+    assert_empty(&table, 1, "Held out"); // no share is 7
     JsonRef root = json_root(document, "report"), told;
     assert_ok(json_member(&told, &root, "told"));
     const struct {

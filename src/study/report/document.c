@@ -344,23 +344,19 @@ static Json *document_denoising(const Report *report)
 // ---- Being told ---------------------------------------------------------------------------------
 
 // What a network passes that is only told its task, so that nobody takes that for composition; NULL
-// without a study that trained one.
+// without a study that trained one, and ours beside it.
 static Json *document_told(Report *report)
 {
     JsonRef root = input_root(report, INPUT_RACE_STUDY), rows = input_member(&root, "rows");
-    for (int i = 0; i < input_length(&rows); i++) {
-        JsonRef row = input_element(&rows, i), seeds = input_member(&row, "seeds");
-        double gates = input_number(report, &row, "gates_held_out");
-        double share = input_at(report, &row, "held_out.mean");
-        if (strcmp(input_text(&row, "method"), "told") != 0 ||
-            strcmp(input_text(&row, "key"), "factored_joint") != 0 || isnan(gates * share))
-            continue;
-        Json *out = json_object();
-        json_set_numbers(out, {"held_out", gates * share}, {"gates", gates},
-                         {"trainings", input_length(&seeds)});
-        return out;
-    }
-    return NULL;
+    JsonRef told = input_row(&rows, "told", "factored_joint"), seeds = input_member(&told, "seeds");
+    JsonRef rate = input_member(&told, "held_out");
+    double gates = input_number(report, &told, "gates_held_out");
+    double share = input_share(report, &rate, "mean");
+    if (!input_row(&rows, "ours", "ours_composed").node || isnan(gates * share)) return NULL;
+    Json *out = json_object();
+    json_set_numbers(out, {"held_out", gates * share}, {"gates", gates},
+                     {"trainings", input_length(&seeds)});
+    return out;
 }
 
 // ---- All of it ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ typedef struct Panel {
 typedef struct Evidence {
     Report *report;
     JsonRef rows;
-    int count;
+    int count, ours; // which row is ours, or -1
     const char *(*color)(const JsonRef *row);
     const char *name; // of a row, the key of its text
     Panel panels[PANELS];
@@ -33,14 +33,17 @@ typedef struct Evidence {
 
 static const Span no_span = {NAN, NAN, NAN, NAN, NAN, NAN};
 
-static Span span_of(Report *report, JsonRef rate, double units)
+typedef double Reader(Report *report, const JsonRef *at, const char *key);
+
+// Of a rate, whose numbers are shares, or of a lead, which may be below 0.
+static Span span_of(Report *report, Reader *read, JsonRef rate, double units)
 {
     Span s = no_span;
-    s.mean = units * input_number(report, &rate, "mean");
-    s.least = units * input_number(report, &rate, "least");
-    s.most = units * input_number(report, &rate, "most");
-    s.low = units * input_number(report, &rate, "low");
-    s.high = units * input_number(report, &rate, "high");
+    s.mean = units * read(report, &rate, "mean");
+    s.least = units * read(report, &rate, "least");
+    s.most = units * read(report, &rate, "most");
+    s.low = units * read(report, &rate, "low");
+    s.high = units * read(report, &rate, "high");
     return s;
 }
 
@@ -57,14 +60,10 @@ static bool has_means(const Evidence *e)
     return false;
 }
 
-// The mean of the row that the others are compared with.
-static double main_mean(const Evidence *e, const Panel *panel)
+// The mean of ours, or NAN.
+static double ours_mean(const Evidence *e, const Panel *panel)
 {
-    for (int i = 0; i < e->count; i++) {
-        JsonRef row = input_element(&e->rows, i);
-        if (!input_member(&row, "ours_ahead").node) return panel->spans[i].mean;
-    }
-    return NAN;
+    return e->ours >= 0 ? panel->spans[e->ours].mean : nan("");
 }
 
 // By how much ours is ahead of each row.
@@ -72,10 +71,11 @@ static void lead_panel(Panel *panel, const Evidence *e, const char *unit, double
 {
     double least = -1.0, most = 1.0;
     *panel = (Panel){.title = "ours ahead, never seen", .unit = unit, .mark = 0.0};
+    if (e->ours < 0) panel->title = "no row of ours", panel->mark = NAN;
     for (int i = 0; i < e->count; i++) {
         JsonRef row = input_element(&e->rows, i), ahead = input_member(&row, "ours_ahead");
         Span *span = &panel->spans[i];
-        *span = span_of(e->report, input_member(&ahead, "held_out"), units);
+        *span = span_of(e->report, input_number, input_member(&ahead, "held_out"), units);
         const double ends[] = {span->mean, span->low, span->high};
         for (int k = 0; k < 3; k++)
             if (!isnan(ends[k])) least = fmin(least, ends[k]), most = fmax(most, ends[k]);
@@ -181,6 +181,7 @@ void figures_race_study(Json *list, Report *report)
     Evidence e = {.report = report,
                   .rows = rows,
                   .count = rows_of(&rows),
+                  .ours = -1,
                   .color = race_color,
                   .name = "name"};
     const Figure figure = {
@@ -197,18 +198,19 @@ void figures_race_study(Json *list, Report *report)
     for (int i = 0; i < e.count; i++) {
         JsonRef row = input_element(&rows, i);
         double units = input_number(report, &row, "gates_held_out");
+        if (input_is_row(&row, "ours", "ours_composed")) e.ours = i;
         gates = fmax(gates, units);
-        passed->spans[i] = span_of(report, input_member(&row, "held_out"), units);
+        passed->spans[i] = span_of(report, input_share, input_member(&row, "held_out"), units);
         size->spans[i] = no_span;
         size->spans[i].mean = 100.0 * input_at(report, &row, "speed_share.left_out");
     }
     passed->title = "passed", passed->unit = "gates of pairs never seen";
     passed->axis = axis_round(0.0, gates, 6);
-    passed->mark = main_mean(&e, passed);
+    passed->mark = ours_mean(&e, passed);
     lead_panel(&e.panels[1], &e, "gates", gates);
     size->title = "size in the speeds", size->unit = "of the size (%)";
     size->axis = size_axis(size, e.count);
-    size->mark = main_mean(&e, size);
+    size->mark = ours_mean(&e, size);
     draw(list, &e, figure);
 }
 
@@ -238,10 +240,10 @@ static void gate_panel(Panel *panel, const Evidence *e, const char *split, const
     for (int i = 0; i < e->count; i++) {
         JsonRef row = input_element(&e->rows, i), success = input_member(&row, "success");
         JsonRef crash = input_member(&row, "crash"), rate = input_member(&crash, split);
-        panel->spans[i] = span_of(e->report, input_member(&success, split), 100.0);
-        panel->spans[i].crashes = 100.0 * input_number(e->report, &rate, "mean");
+        panel->spans[i] = span_of(e->report, input_share, input_member(&success, split), 100.0);
+        panel->spans[i].crashes = 100.0 * input_share(e->report, &rate, "mean");
     }
-    panel->mark = main_mean(e, panel);
+    panel->mark = ours_mean(e, panel);
 }
 
 void figures_gate_study(Json *list, Report *report)
@@ -253,8 +255,13 @@ void figures_gate_study(Json *list, Report *report)
         Evidence e = {.report = report,
                       .rows = rows,
                       .count = rows_of(&rows),
+                      .ours = -1,
                       .color = gate_color,
                       .name = "method"};
+        for (int i = 0; i < e.count; i++) {
+            JsonRef row = input_element(&rows, i);
+            if (strcmp(gate_color(&row), "ours_composed") == 0) e.ours = i;
+        }
         char id[40];
         snprintf(id, sizeof id, "gate-study-%d", p + 1);
         const Figure figure = {.id = id,

@@ -177,6 +177,16 @@ double input_number(Report *report, const JsonRef *at, const char *key)
     return nan("");
 }
 
+double input_share(Report *report, const JsonRef *at, const char *key)
+{
+    double value = input_number(report, at, key);
+    if (isnan(value) || (value >= 0.0 && value <= 1.0)) return value;
+    JsonRef member = input_member(at, key);
+    report_note(report, "%s: %s: expected a share from 0 to 1, found %g, left out", member.file,
+                member.path, value);
+    return nan("");
+}
+
 const char *input_text(const JsonRef *at, const char *key)
 {
     JsonRef member = input_member(at, key);
@@ -217,6 +227,21 @@ int input_count(const JsonRef *list, const char *key)
         count += input_flag(&entry, key);
     }
     return count;
+}
+
+bool input_is_row(const JsonRef *row, const char *method, const char *key)
+{
+    return strcmp(input_text(row, "method"), method) == 0 &&
+           strcmp(input_text(row, "key"), key) == 0;
+}
+
+JsonRef input_row(const JsonRef *rows, const char *method, const char *key)
+{
+    for (int i = 0; i < input_length(rows); i++) {
+        JsonRef row = input_element(rows, i);
+        if (input_is_row(&row, method, key)) return row;
+    }
+    return (JsonRef){.file = rows->file};
 }
 
 JsonRef input_same_task(const JsonRef *list, const JsonRef *task)

@@ -26,7 +26,8 @@ int input_length(const JsonRef *at); // 0 when it is no list or object
 // A member that is a finite number, or NaN. null stands for a number that does not exist; anything
 // else that is there and is no number is noted.
 double input_number(Report *report, const JsonRef *at, const char *key);
-const char *input_text(const JsonRef *at, const char *key); // "" when there is none
+double input_share(Report *report, const JsonRef *at, const char *key); // or one from 0 to 1
+const char *input_text(const JsonRef *at, const char *key);             // "" when there is none
 bool input_flag(const JsonRef *at, const char *key);
 
 // The object that the last name of a path as "a.b.c" is a member of, and a number at such a path.
@@ -35,6 +36,10 @@ double input_at(Report *report, const JsonRef *at, const char *path);
 
 // Entries of a list whose member is true.
 int input_count(const JsonRef *list, const char *key);
+
+// A row of the race study, by its method and way of inference; without a node where there is none.
+bool input_is_row(const JsonRef *row, const char *method, const char *key);
+JsonRef input_row(const JsonRef *rows, const char *method, const char *key);
 
 // The entry of the same task, by its members track and size, in another list.
 JsonRef input_same_task(const JsonRef *list, const JsonRef *task);

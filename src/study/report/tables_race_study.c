@@ -8,20 +8,20 @@ static void rate_cells(Sheet *sheet, Report *report, const JsonRef *row, const c
                        double gates)
 {
     JsonRef rate = input_member(row, key);
-    double mean = input_number(report, &rate, "mean");
-    double least = input_number(report, &rate, "least"), most = input_number(report, &rate, "most");
+    double mean = input_share(report, &rate, "mean");
+    double least = input_share(report, &rate, "least"), most = input_share(report, &rate, "most");
     sheet_number(sheet, gates * mean);
     if (isnan(least) || isnan(most))
         sheet_number(sheet, nan(""));
     else
         sheet_text(sheet, "%.1f–%.1f", gates * least, gates * most);
-    sheet_shares(sheet, input_number(report, &rate, "low"), input_number(report, &rate, "high"));
+    sheet_shares(sheet, input_share(report, &rate, "low"), input_share(report, &rate, "high"));
 }
 
 static double mean_of(Report *report, const JsonRef *row, const char *key, double gates)
 {
     JsonRef rate = input_member(row, key);
-    return gates * input_number(report, &rate, "mean");
+    return gates * input_share(report, &rate, "mean");
 }
 
 static void order_cell(Sheet *sheet, Report *report, const JsonRef *row)
