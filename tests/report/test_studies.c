@@ -318,7 +318,10 @@ static void leads_stand_beside_rows(void **state)
                       "\"method\":\"told\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
                       "0.75},\"gates_held_out\":8,\"seeds\":[1,2],\"speed_share\":{"
                       "\"learned\":0.75,\"left_out\":-0.25},\"ours_ahead\":{"
-                      "\"held_out\":" LEAD "}},{\"name\":\"Ours\",\"method\":\"ours\","
+                      "\"held_out\":" LEAD "}},{\"name\":\"Longer\",\"method\":"
+                      "\"told-longer\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
+                      "0.875},\"gates_held_out\":8,\"seeds\":[1]},"
+                      "{\"name\":\"Ours\",\"method\":\"ours\","
                       "\"key\":\"ours_composed\",\"gates_held_out\":8,\"held_out\":{"
                       "\"mean\":7}}]}"));
     strcpy(gate,
@@ -334,17 +337,21 @@ static void leads_stand_beside_rows(void **state)
     assert_text_in(&table, 0, "95 %, ours ahead", "-1.0 to 4.0");
     assert_near(number_in(&table, 0, "Size in speeds, learned (%)"), 75.0, 1e-12);
     assert_near(number_in(&table, 0, "Size in speeds, held out (%)"), -25.0, 1e-12);
-    assert_empty(&table, 1, "Size in speeds, held out (%)");
-    assert_empty(&table, 1, "Ours ahead, held out");
-    assert_empty(&table, 1, "95 %, ours ahead");
-    assert_empty(&table, 1, "Held out"); // no share is 7
+    assert_empty(&table, 2, "Size in speeds, held out (%)");
+    assert_empty(&table, 2, "Ours ahead, held out");
+    assert_empty(&table, 2, "95 %, ours ahead");
+    assert_empty(&table, 2, "Held out"); // no share is 7
     JsonRef root = json_root(document, "report"), told;
     assert_ok(json_member(&told, &root, "told"));
     const struct {
         const char *key;
         double value;
-    } wanted[] = {{"held_out", 6.0}, {"gates", 8.0}, {"trainings", 2.0}};
-    for (int i = 0; i < 3; i++) {
+    } wanted[] = {{"held_out", 6.0},
+                  {"gates", 8.0},
+                  {"trainings", 2.0},
+                  {"longer_held_out", 7.0},
+                  {"longer_trainings", 1.0}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         double value;
         assert_ok(json_member_number(&value, &told, wanted[i].key, 0.0, 100.0));
         assert_near(value, wanted[i].value, 1e-12);
@@ -353,6 +360,30 @@ static void leads_stand_beside_rows(void **state)
     assert_near(number_in(&table, 0, "Ours ahead, points"), 25.0, 1e-12);
     assert_text_in(&table, 0, "95 %, ours ahead", "-12.5 to 50.0");
     assert_empty(&table, 1, "Ours ahead, points");
+    json_free(document);
+    scratch_end(&scratch);
+}
+
+#define TOLD(method, gates)                                                                        \
+    "{\"method\":\"" method "\",\"key\":\"factored_joint\",\"gates_held_out\":" gates              \
+    ",\"held_out\":{\"mean\":0.5},\"seeds\":[1]}"
+
+// A network that was flown on other gates than ours says nothing beside it.
+static void being_told_is_of_as_many_gates(void **state)
+{
+    (void)state;
+    Scratch scratch = scratch_begin();
+    const char *files[INPUT_KINDS] = {
+        [INPUT_RACE_STUDY] = scratch_write(
+            &scratch, "race.json",
+            "{\"command\":\"facet reproduce\",\"rows\":[" TOLD("told", "8") "," TOLD(
+                "told-longer",
+                "9") ",{\"method\":\"ours\",\"key\":\"ours_composed\",\"gates_held_out\":8}]}")};
+    Json *document = document_of_files(race, files);
+    JsonRef root = json_root(document, "report"), told;
+    assert_ok(json_member(&told, &root, "told"));
+    assert_true(json_has(&told, "held_out"));
+    assert_false(json_has(&told, "longer_held_out"));
     json_free(document);
     scratch_end(&scratch);
 }
@@ -546,6 +577,7 @@ int main(void)
         cmocka_unit_test(the_budget_is_a_table_and_a_figure),
         cmocka_unit_test(operators_are_a_table),
         cmocka_unit_test(leads_stand_beside_rows),
+        cmocka_unit_test(being_told_is_of_as_many_gates),
         cmocka_unit_test(numbers_of_pairs_are_a_table),
         cmocka_unit_test(the_ladder_and_two_senses_are_tables_of_their_own),
         cmocka_unit_test(losses_of_trainings_are_a_figure),

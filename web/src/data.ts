@@ -172,6 +172,7 @@ export interface Told {
   passed: number;
   gates: number;
   trainings: number;
+  longer: { passed: number; trainings: number } | null; // with as many operations as ours
 }
 
 export interface Report {
@@ -210,7 +211,9 @@ const count = (value: unknown): number | null => {
 
 function readTold(value: Json): Told | null {
   const passed = number(value.held_out), gates = count(value.gates), trainings = count(value.trainings);
-  return passed !== null && gates && trainings ? { passed, gates, trainings } : null;
+  const more = number(value.longer_held_out), times = count(value.longer_trainings);
+  const longer = more !== null && times ? { passed: more, trainings: times } : null;
+  return passed !== null && gates && trainings ? { passed, gates, trainings, longer } : null;
 }
 
 /** A flat list of finite numbers whose length is a multiple of `stride`; null when it is not one. */

@@ -1,6 +1,6 @@
 // The report page: reads its data, builds its parts and keeps them to one choice of task and method.
 import './style.css';
-import { loadReport, passage, type Method, type Report, type Task } from './data';
+import { loadReport, passage, type Method, type Report, type Task, type Told } from './data';
 import { byId, h, replace, type Child } from './dom';
 import { figureElement, showMethods } from './figures';
 import { counted, number, percent } from './format';
@@ -68,11 +68,16 @@ function comparison(report: Report, main: Method): string {
     return method && sum ? [`${method.short} ${sum.passed} of ${sum.gates}`] : [];
   });
   const gates = passage(report.tasks, main.id, (task) => task.heldOut)?.gates;
-  const told = report.told && report.told.gates === gates
-    ? ` A network that is only told its task, with nothing to compose, passes ${number(report.told.passed, 1)}, ` +
-      `the mean of ${counted(report.told.trainings, 'training')}.`
-    : '';
-  return (parts.length ? `For comparison: ${parts.join(', ')}.` : '') + told;
+  return (parts.length ? `For comparison: ${parts.join(', ')}.` : '') + beingTold(report.told, gates);
+}
+
+/** What networks pass that are only told their task, when that is of as many gates. */
+function beingTold(told: Told | null, gates: number | undefined): string {
+  if (!told || told.gates !== gates) return '';
+  const mean = (of: { passed: number; trainings: number }) =>
+    `${number(of.passed, 1)} (${counted(of.trainings, 'training')})`;
+  return ` A network that is only told its task, with nothing to compose, passes ${mean(told)}` +
+    (told.longer ? `; trained with as many operations as ours, ${mean(told.longer)}` : '') + '.';
 }
 
 function notices(report: Report): Child {

@@ -125,7 +125,9 @@ raceTest('the sentence at the top has the numbers of the data', async () => {
 raceTest('what being told alone gives stands beside it, when it is of as many gates', async () => {
   const flights = data.flights.filter((flight) => flight.method === data.main_method && data.tasks[flight.task].held_out);
   const gates = flights.reduce((total, flight) => total + flight.gates, 0);
-  for (const [told, words] of [[{ held_out: 22.34, gates, trainings: 3 }, 'passes 22.3, the mean of 3 trainings'],
+  const longer = { longer_held_out: 23.4, longer_trainings: 1 };
+  for (const [told, words] of [[{ held_out: 22.34, gates, trainings: 3 }, 'passes 22.3 (3 trainings).'],
+    [{ held_out: 22.34, gates, trainings: 3, ...longer }, 'passes 22.3 (3 trainings); trained with as many operations as ours, 23.4 (1 training).'],
     [{ held_out: 22.34, gates: gates + 1, trainings: 3 }, null], [{ held_out: 'many', gates, trainings: 3 }, null], [undefined, null]]) {
     const { tab, wrong, close } = await open(fill(source, { ...copy(), told }));
     const text = await tab.textContent('.lead');
