@@ -162,10 +162,15 @@ def held_out_speeds(data, label):
     return [count(data["methods"][method]["all_seeds"]["held_out"]), *speeds(data, method)]
 
 
-def pairs(data, label):
-    """A row a loss and number of training pairs: "ours, 8" or "the paper's, 8"."""
+def pairs_label(row):
+    """"ours, 8" or "the paper's, 8"."""
     losses = {"ours": "ours", "paper": "the paper's"}
-    row = next(row for row in data["rows"] if f"{losses[row['method']]}, {row['pairs']}" == label)
+    return f"{losses[row['method']]}, {row['pairs']}"
+
+
+def pairs(data, label):
+    """A row a loss and number of training pairs."""
+    row = next(row for row in data["rows"] if pairs_label(row) == label)
     left_out = row["held_out"]
     return [f"{row['splits']}", *(f"{100 * row[key]['mean']:.1f} %" for key in ("training", "held_out")),
             f"{100 * left_out['least']:.0f}–{100 * left_out['most']:.0f} %",
@@ -433,10 +438,13 @@ def ladder(data, label):
               if s in lead else "" for s in ("train", "held_out"))]
 
 
+ABLATIONS = {"ours, null venue in flight": "ours, null venue",
+             "frozen encoder (Baseline's)": "frozen encoder (the baseline's)"}
+
+
 def ablations(data, label):
-    names = {"ours, null venue": "ours, null venue in flight",
-             "frozen encoder (the baseline's)": "frozen encoder (Baseline's)"}
-    return gate_cells(data["ablations"], "name", names.get(label, label))
+    row = next(row for row in data["ablations"] if ABLATIONS.get(row["name"], row["name"]) == label)
+    return gate_cells([row], "name", row["name"])
 
 
 def gate_choice(data, label):
@@ -668,14 +676,35 @@ TABLES = {function.__name__.replace("_", "-"): function for function in (
     metaworld_split, metaworld_methods, metaworld_skills, metaworld_pairs, metaworld_fold,
     metaworld_first_fold, new_value, step_study, step_folds, bench_aims)}
 
+
+def every(key, *path):
+    """What all rows of a file have under a key, in the list to which the path leads."""
+    def labels(data):
+        for step in path:
+            data = data[step]
+        return [row[key] for row in data]
+    return labels
+
+
+def leads(protocol):
+    return lambda data: [row["method"] for row in data["protocols"][protocol]["rows"] if "ours_ahead" in row]
+
+
 # Tables that have every row of their file, and the labels of those.
 WHOLE = {
-    "race-study": lambda data: [row["name"] for row in data["rows"]],
-    "zero-shot": lambda data: [row["method"] for row in data["protocols"][0]["rows"]],
-    "within": lambda data: [row["method"] for row in data["protocols"][1]["rows"]],
-    "ladder": lambda data: [row["method"] for row in data["protocols"][0]["rows"]],
-    "operators": lambda data: [f"`{row['mode']}`" for row in data["operators"]],
+    "race-study": every("name", "rows"),
+    "pairs": lambda data: [pairs_label(row) for row in data["rows"]],
+    "operators": lambda data: [f"`{mode}`" for mode in every("mode", "operators")(data)],
     "mechanism": lambda data: list({f"`{row['variant']}`": 0 for row in data["variants"]}),
+    "zero-shot": every("method", "protocols", 0, "rows"),
+    "within": every("method", "protocols", 1, "rows"),
+    "ladder": every("method", "protocols", 0, "rows"),
+    "gate-leads": leads(0),
+    "within-leads": leads(1),
+    "ablations": lambda data: [ABLATIONS.get(name, name) for name in every("name", "ablations")(data)],
+    "gate-choice": every("name", "rows"),
+    "modality": every("name", "rows"),
+    "modality-choice": lambda data: [f"{weight:.2f}" for weight in every("weight", "choice", "tried")(data)],
 }
 
 # ---- Pages --------------------------------------------------------------------------------------
