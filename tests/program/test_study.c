@@ -202,6 +202,8 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run first = run(PAIRS);
     assert_string_equal(first.err, "");
     assert_int_equal(first.code, 0);
+    assert_non_null(strstr(first.out, "\n1 of 4 cells done, about "));
+    assert_non_null(strstr(first.out, "\n2 of 4 cells done, about "));
     static const char *const cells[] = {"ours-2", "ours-3", "paper-2", "paper-3"};
     for (int i = 0; i < 4; i++) {
         char path[64];
@@ -227,9 +229,14 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run again = run(PAIRS " --method paper");
     assert_int_equal(again.code, 0);
     assert_int_equal(count_steps(again.out), 1);
+    assert_non_null(strstr(again.out, "\n1 of 1 cells done, about 0 min left\n"));
     const char *table = strstr(again.out, "Composition against the number");
     assert_non_null(table);
     assert_fits(table);
+    // With all cells there nothing is made, not even demonstrations for none.
+    assert_int_equal(rename("p/demos.h5", "d.h5"), 0);
+    assert_int_equal(count_steps(run(PAIRS).out), 0);
+    assert_int_equal(rename("d.h5", "p/demos.h5"), 0);
     Run second = run(PAIRS " --splits 2 --method paper");
     assert_int_equal(second.code, 0);
     assert_int_equal(count_steps(second.out), 4);
