@@ -4,6 +4,7 @@
 #include "bar.h"
 #include "base/text.h"
 #include "places.h"
+#include "policy/policy.h"
 #include "team.h"
 
 #include <assert.h>
@@ -366,6 +367,18 @@ void args_help(const Usage *usage)
 }
 
 // ---- What the commands call -------------------------------------------------------------------
+
+const char *mode_help(const char *words)
+{
+    static char text[200];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", words);
+    for (int i = 0; i < FACET_POLICY_MODES && used < sizeof text; i++) {
+        const char *before = i == 0 ? "" : i + 1 == FACET_POLICY_MODES ? " or " : ", ";
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", before,
+                                 policy_mode_name((FacetPolicyMode)i));
+    }
+    return text;
+}
 
 int command_failed(const char *command, FacetStatus status)
 {

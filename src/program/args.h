@@ -259,8 +259,8 @@ void args_help(const Usage *usage);
 int command_failed(const char *command, FacetStatus status);
 int command_misused(const char *command, FacetStatus status);
 
-// What --mode takes, for help (facet_policy_mode_parse).
-#define MODE_NAMES "composed, joint, product, convex, interpolate or router"
+// What --mode takes, for help, behind these words: "composed, joint, …". Lives until the next call.
+const char *mode_help(const char *words);
 
 // The command line that gives the same results, "facet eval --seeds 5": without the options that
 // change none, such as --threads and --json. Results keep it whole in COMMAND_TEXT bytes.

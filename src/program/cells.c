@@ -79,20 +79,33 @@ static bool show_left(void *context, const FacetProgressEvent *event)
     return true;
 }
 
-int cells_make(const Cells *cells)
+// Which of them the first rank finds there, and how many it does not.
+static int look(bool done[CELLS_MAX], const Cells *cells)
 {
-    int missing = 0, turn = 0, code = EXIT_DONE;
-    bool done[CELLS_MAX] = {false};
-    FacetRanks *ranks = team_ranks();
-    double start = step_clock();
+    int missing = 0;
     assert(cells->count <= CELLS_MAX);
     for (int i = 0; i < cells->count; i++) {
         char file[STEP_WORD_SIZE];
         cells->file(file, cells->study, i);
         done[i] = file_exists(file);
     }
-    ranks_broadcast(ranks, 0, done, sizeof done);
+    ranks_broadcast(team_ranks(), 0, done, (size_t)cells->count * sizeof *done);
     for (int i = 0; i < cells->count; i++) missing += !done[i];
+    return missing;
+}
+
+int cells_missing(const Cells *cells)
+{
+    bool done[CELLS_MAX];
+    return look(done, cells);
+}
+
+int cells_make(const Cells *cells)
+{
+    bool done[CELLS_MAX];
+    int missing = look(done, cells), turn = 0, code = EXIT_DONE;
+    FacetRanks *ranks = team_ranks();
+    double start = step_clock();
     RanksWatch watch;
     Progress progress;
     ranks_watch_begin(&watch, ranks, &(FacetProgress){show_left, &start});

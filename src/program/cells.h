@@ -15,6 +15,9 @@ typedef struct Cells {
     const void *study;
 } Cells;
 
+// How many are not there.
+int cells_missing(const Cells *cells);
+
 // Makes those that are not there, in their order, and says what is left at the pace so far. Returns
 // the exit code of the first that failed.
 int cells_make(const Cells *cells);

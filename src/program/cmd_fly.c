@@ -188,7 +188,7 @@ int cmd_fly(int argc, char **argv)
         without(reads(option_text("policy", &fly_options.policy, "POLICY",
                                   "fly a trained policy (default: the one that ships with Facet)")),
                 "expert"),
-        without(option_text("mode", &fly_options.mode, "NAME", "of the policy: " MODE_NAMES),
+        without(option_text("mode", &fly_options.mode, "NAME", mode_help("of the policy: ")),
                 "expert"),
         without(option_int("steps", &fly_options.how.steps, "N", 0, 1000,
                            "denoising steps, 0 for the policy's own number"),

@@ -294,7 +294,7 @@ static int cmd_gate_fly(int argc, char **argv)
                                   "the pilot (default: the one that ships)")),
                 "expert"),
         option_flag("expert", &o.expert, "the expert flies, on the true state"),
-        without(option_text("mode", &o.mode, "MODE", MODE_NAMES), "expert"),
+        without(option_text("mode", &o.mode, "MODE", mode_help("")), "expert"),
         without(option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
                 "expert"),
         without(in_new_folder(

@@ -187,7 +187,7 @@ int cmd_gate_eval(int argc, char **argv)
         option_list("hold-out", &o.hold_out, "TASK",
                     "count these tasks as held out instead of the policy's own"),
         option_list("skip", &o.skip, "TASK", "fly none of these tasks, as venue=pool"),
-        option_text("mode", &o.mode, "MODE", MODE_NAMES),
+        option_text("mode", &o.mode, "MODE", mode_help("")),
         option_text("open", &o.open, "FACTOR", "never show this factor to the policy"),
         option_flag("validation", &o.validation,
                     "fly the trials for choosing settings, which no table has"),

@@ -175,7 +175,7 @@ int cmd_gate_modality(int argc, char **argv)
                    "trials of each task that is trained on, for the choice of the weight"),
         option_int("train", &o.train, "N", 0, 1000, "trials of each task that is trained on"),
         option_int("held-out", &o.held_out, "N", 0, 1000, "trials of each task held out"),
-        option_text("mode", &o.mode, "MODE", MODE_NAMES),
+        option_text("mode", &o.mode, "MODE", mode_help("")),
         BEACON_OPTIONS(o.beacon),
     };
     const Usage usage = {

@@ -237,9 +237,9 @@ static int run_part(const Study *s, Part part)
 // can.
 enum { STAGES = 4 };
 
-static int stage_of(const Study *s, Part part)
+static int stage_of(const Study *s, Part part, int ranks)
 {
-    if (part.kind == DEMOS || facet_ranks_count(team_ranks()) == 1) return 0;
+    if (part.kind == DEMOS || ranks == 1) return 0;
     if (part.kind == TRIALS) return 3;
     return s->table->models[part.index].encoder_from ? 2 : 1;
 }
@@ -263,10 +263,11 @@ static int run_stage(const Study *s, const Parts *parts, int stage, Progress *pr
 {
     FacetRanks *ranks = team_ranks();
     int code = EXIT_DONE, turn = 0;
+    const int count = facet_ranks_count(ranks);
     if (stage > 0) team_part();
     for (int i = 0; i < parts->count && code == EXIT_DONE; i++) {
         Part part = parts->list[i];
-        if (stage_of(s, part) != stage) continue;
+        if (stage_of(s, part, count) != stage) continue;
         bool mine = stage == 0 || ranks_mine(ranks, turn++);
         if (mine) code = run_part(s, part);
         if (mine && code == EXIT_DONE && (stage > 0 || team_leads()))

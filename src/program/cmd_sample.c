@@ -125,7 +125,7 @@ int cmd_sample(int argc, char **argv)
         reads(option_text("policy", &sampling.policy, "POLICY", "safetensors file of the policy")),
         option_text("task", &sampling.task, "TASK",
                     "as track=race1,size=wide or race1/wide; a factor left out, or *, is open"),
-        option_text("mode", &sampling.mode, "NAME", MODE_NAMES),
+        option_text("mode", &sampling.mode, "NAME", mode_help("")),
         option_int("steps", &sampling.steps, "N", 0, 1000,
                    "denoising steps, 0 for the policy's own number"),
         option_double("temperature", &sampling.temperature, "X", 0.0, 10.0,

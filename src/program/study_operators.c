@@ -15,6 +15,7 @@
 #include "report/tables.h"
 #include "show_race.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,30 +27,18 @@ typedef struct OperatorsCommand {
     char command[COMMAND_TEXT];
 } OperatorsCommand;
 
-// By their authors' names, in the order of the table.
-static const struct {
-    FacetPolicyMode mode;
-    const char *whose;
-} operators[] = {
-    {FACET_POLICY_COMPOSED, "sum of corrections (the paper)"},
-    {FACET_POLICY_PRODUCT, "product of experts (PoCo)"},
-    {FACET_POLICY_CONVEX, "convex combination (GPC)"},
-    {FACET_POLICY_INTERPOLATE, "track networks interpolated (Mao et al.)"},
-    {FACET_POLICY_ROUTER, "experts under a learned router (FDP)"},
-};
-enum { OPERATORS = sizeof operators / sizeof *operators };
-
-static Json *json_from_choice(int i, const OperatorChoice *choice, const FacetPolicy *policy)
+static Json *json_from_choice(FacetPolicyMode mode, const OperatorChoice *choice,
+                              const FacetPolicy *policy)
 {
-    bool routed = operators[i].mode == FACET_POLICY_ROUTER;
+    bool routed = mode == FACET_POLICY_ROUTER;
     double parameters = (double)policy_parameters(policy), rows = eval_training_rows(policy);
     if (routed) {
         parameters += (double)policy_router_parameters(policy);
         rows += eval_router_rows(policy);
     }
     Json *out = json_object(), *weights = json_array(), *search = json_object();
-    json_set_string(out, "mode", policy_mode_name(operators[i].mode));
-    json_set_string(out, "name", operators[i].whose);
+    json_set_string(out, "mode", policy_mode_name(mode));
+    json_set_string(out, "name", policy_mode_operator(mode)->whose);
     for (int f = 0; f < 2; f++) json_push_number(weights, choice->weights[f]);
     json_set(out, "weights", weights);
     json_set_numbers(out, {"networks", policy_networks(policy)}, {"parameters", parameters},
@@ -61,18 +50,21 @@ static Json *json_from_choice(int i, const OperatorChoice *choice, const FacetPo
 }
 
 static FacetStatus fly_operator(EvalRow *row, Json *list, const FacetRace *race,
-                                const FacetPolicy *policy, int i, const OperatorsCommand *o)
+                                const FacetPolicy *policy, FacetPolicyMode mode,
+                                const OperatorsCommand *o)
 {
     OperatorChoice choice;
-    FacetPolicySampling how = {
-        .mode = operators[i].mode, .steps = o->steps, .seed = o->common.seed};
+    FacetPolicySampling how = {.mode = mode, .steps = o->steps, .seed = o->common.seed};
     TRY(operator_choose(&choice, race, policy, &how, o->search_plans, bar_open(o->common.quiet)));
     how.weights = operator_weights(&choice);
-    row->key = policy_mode_name(operators[i].mode);
+    row->key = policy_mode_name(mode);
     row->policy = policy;
-    json_push(list, json_from_choice(i, &choice, policy));
+    json_push(list, json_from_choice(mode, &choice, policy));
     return eval_run(&row->run, race, policy, &how, o->plans, bar_open(o->common.quiet));
 }
+
+static_assert((int)COMPOSE_OPERATOR_COUNT <= (int)EVAL_ROWS_MAX,
+              "an evaluation has a row an operator");
 
 static FacetStatus study(const FacetRace *race, const FacetPolicy *policy,
                          const OperatorsCommand *o)
@@ -83,9 +75,12 @@ static FacetStatus study(const FacetRace *race, const FacetPolicy *policy,
     FacetStatus status = status_ok();
     evaluation->steps = o->steps;
     evaluation->no_plans = true;
-    for (int i = 0; i < OPERATORS && status.ok; i++) {
-        if (operators[i].mode == FACET_POLICY_ROUTER && !policy_router_record(policy)) continue;
-        status = fly_operator(&evaluation->rows[evaluation->row_count], list, race, policy, i, o);
+    for (int i = 0; i < FACET_POLICY_MODES && status.ok; i++) {
+        const FacetPolicyMode mode = (FacetPolicyMode)i;
+        if (!policy_mode_operator(mode)) continue; // joint composes nothing
+        if (mode == FACET_POLICY_ROUTER && !policy_router_record(policy)) continue;
+        status =
+            fly_operator(&evaluation->rows[evaluation->row_count], list, race, policy, mode, o);
         if (status.ok) evaluation->row_count++;
     }
     if (status.ok) {

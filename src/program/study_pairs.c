@@ -35,7 +35,8 @@ typedef struct PairsCommand {
     TextList pairs;                         // as texts
     int numbers[NUMBERS_MAX], number_count; // of training pairs, rising
     int splits, updates, plans, blocks, channels;
-    bool wanted[METHODS];
+    int chosen[METHODS], chosen_count; // of methods
+    PairsSplit *orders;                // [splits]
     char command[COMMAND_TEXT];
 } PairsCommand;
 
@@ -74,19 +75,48 @@ static FacetStatus find_split(PairsSplit *split, const FacetRace *race, const Pa
 
 // ---- Cells --------------------------------------------------------------------------------------
 
-static int train_policy(const PairsCommand *o, const PairsSplit *split, int method, int n,
-                        const char *demos, const char *policy)
+// A loss and a number of pairs, both as indices, and a split.
+typedef struct PairsCell {
+    int method, number, split;
+} PairsCell;
+
+static int cell_count(const PairsCommand *o)
+{
+    return o->splits * o->number_count * o->chosen_count;
+}
+
+// Number by number, so that what is there at any time compares the losses. Which of them comes
+// first changes: ours takes longer, and of two ranks neither gets all of it.
+static PairsCell cell_at(const PairsCommand *o, int index)
+{
+    int row = index / o->chosen_count, number = row % o->number_count;
+    return (PairsCell){.method = o->chosen[(index + number) % o->chosen_count],
+                       .number = number,
+                       .split = row / o->number_count};
+}
+
+static void cell_path(char out[STEP_WORD_SIZE], const void *study, int index)
+{
+    const PairsCommand *o = study;
+    const PairsCell cell = cell_at(o, index);
+    cell_file(out, cells_folder(o), o, cell.method, cell.number, cell.split, "json");
+}
+
+static int train_policy(const PairsCommand *o, PairsCell cell, const char *policy)
 {
     static Step step;
+    char demos[STEP_WORD_SIZE];
+    const PairsSplit *split = &o->orders[cell.split];
     int index = 0;
-    if (step_is_there(policy)) return EXIT_DONE;
-    race_method_find(&index, methods[method]); // it is one of them
+    if (file_exists(policy)) return EXIT_DONE;
+    step_file(demos, o->folder, "demos.h5");
+    race_method_find(&index, methods[cell.method]); // it is one of them
     step_begin(&step, "train");
     step_pair(&step, "--data", demos);
     step_pair(&step, "--out", policy);
     race_method_options(&step, &race_methods[index]);
     step_pair(&step, "--precision", "fp16");
-    for (int i = o->numbers[n]; i < split->count; i++)
+    for (int i = o->numbers[cell.number]; i < split->count; i++)
         step_pair(&step, "--hold-out", split->names[i]);
     step_number(&step, "--updates", o->updates);
     step_number(&step, "--blocks", o->blocks);
@@ -96,20 +126,19 @@ static int train_policy(const PairsCommand *o, const PairsSplit *split, int meth
     return step_run(&step, cmd_train);
 }
 
-static int make_cell(const PairsCommand *o, const PairsSplit *split, int number, int method, int n)
+static int make_cell(const void *study, int index)
 {
     static Step step;
-    char demos[STEP_WORD_SIZE], policy[STEP_WORD_SIZE], cell[STEP_WORD_SIZE];
-    cell_file(cell, cells_folder(o), o, method, n, number, "json");
-    if (step_is_there(cell)) return EXIT_DONE;
-    step_file(demos, o->folder, "demos.h5");
-    cell_file(policy, o->folder, o, method, n, number, "safetensors");
-    int code = cells_demos(demos, &o->common);
-    if (code == EXIT_DONE) code = train_policy(o, split, method, n, demos, policy);
+    const PairsCommand *o = study;
+    const PairsCell cell = cell_at(o, index);
+    char policy[STEP_WORD_SIZE], json[STEP_WORD_SIZE];
+    cell_path(json, o, index);
+    cell_file(policy, o->folder, o, cell.method, cell.number, cell.split, "safetensors");
+    int code = train_policy(o, cell, policy);
     if (code != EXIT_DONE) return code;
     step_begin(&step, "eval");
     step_add(&step, policy);
-    step_pair(&step, "--json", cell);
+    step_pair(&step, "--json", json);
     step_number(&step, "--seeds", o->plans);
     step_add(&step, "--no-sweep");
     step_add(&step, "--no-plans");
@@ -118,14 +147,15 @@ static int make_cell(const PairsCommand *o, const PairsSplit *split, int number,
     return step_run(&step, cmd_eval);
 }
 
-static int make_cells(const PairsCommand *o, const PairsSplit *splits)
+static int make_cells(const PairsCommand *o)
 {
-    int code = EXIT_DONE;
-    for (int s = 0; s < o->splits; s++)
-        for (int n = 0; n < o->number_count; n++)
-            for (int m = 0; m < METHODS && code == EXIT_DONE; m++)
-                if (o->wanted[m]) code = make_cell(o, &splits[s], s, m, n);
-    return code;
+    char demos[STEP_WORD_SIZE];
+    const Cells cells = {
+        .name = "cells", .count = cell_count(o), .file = cell_path, .make = make_cell, .study = o};
+    if (cells_missing(&cells) == 0) return EXIT_DONE;
+    step_file(demos, o->folder, "demos.h5");
+    int code = cells_demos(demos, &o->common);
+    return code == EXIT_DONE ? cells_make(&cells) : code;
 }
 
 // ---- The summary --------------------------------------------------------------------------------
@@ -145,8 +175,7 @@ typedef struct Passed {
     PairsSpeeds speeds;
 } Passed;
 
-static FacetStatus read_passed(Passed *passed, const PairsSplit *splits, const PairsCommand *o,
-                               int method, int n, int mode)
+static FacetStatus read_passed(Passed *passed, const PairsCommand *o, int method, int n, int mode)
 {
     EvidenceCounts counts[PAIRS_GROUPS] = {{0}};
     FacetStatus status = status_ok();
@@ -156,7 +185,7 @@ static FacetStatus read_passed(Passed *passed, const PairsSplit *splits, const P
     for (int s = 0; s < o->splits && status.ok; s++) {
         char path[STEP_WORD_SIZE];
         cell_file(path, cells_folder(o), o, method, n, s, "json");
-        PairsPlace place = {&splits[s], &splits[0], s, o->numbers[n], most_pairs(o)};
+        PairsPlace place = {&o->orders[s], &o->orders[0], s, o->numbers[n], most_pairs(o)};
         if (file_exists(path))
             status = pairs_cell_read(counts, &passed->speeds, path, keys[method][mode], &place);
     }
@@ -175,12 +204,11 @@ static void set_passed(Json *row, const Passed *passed)
 }
 
 // A row of the summary: a loss and a number of pairs, composed, and "joint" within it.
-static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsCommand *o, int method,
-                           int n)
+static FacetStatus add_row(Json *list, const PairsCommand *o, int method, int n)
 {
     Passed composed, told;
-    TRY(read_passed(&composed, splits, o, method, n, COMPOSED));
-    TRY(read_passed(&told, splits, o, method, n, JOINT));
+    TRY(read_passed(&composed, o, method, n, COMPOSED));
+    TRY(read_passed(&told, o, method, n, JOINT));
     int count = composed.rates[PAIRS_TRAINING].seeds;
     if (count == 0) return status_ok();
     Json *row = json_object(), *joint = json_object();
@@ -193,17 +221,16 @@ static FacetStatus add_row(Json *list, const PairsSplit *splits, const PairsComm
     return status_ok();
 }
 
-static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)
+static FacetStatus show_summary(const PairsCommand *o)
 {
     char path[STEP_WORD_SIZE];
     Json *document = json_object(), *list = json_array(), *orders = json_array();
     FacetStatus status = status_ok();
     for (int m = 0; m < METHODS; m++)
-        for (int n = 0; n < o->number_count && status.ok; n++)
-            status = add_row(list, splits, o, m, n);
+        for (int n = 0; n < o->number_count && status.ok; n++) status = add_row(list, o, m, n);
     for (int s = 0; s < o->splits; s++) {
         Json *order = json_array();
-        for (int i = 0; i < splits[s].count; i++) json_push_string(order, splits[s].names[i]);
+        for (int i = 0; i < o->orders[s].count; i++) json_push_string(order, o->orders[s].names[i]);
         json_push(orders, order);
     }
     json_set(document, "rows", list);
@@ -222,12 +249,12 @@ static FacetStatus show_summary(const PairsSplit *splits, const PairsCommand *o)
 
 // ---- The command --------------------------------------------------------------------------------
 
-static FacetStatus find_splits(PairsSplit *splits, const PairsCommand *o)
+static FacetStatus find_splits(const PairsCommand *o)
 {
     FacetRace *race = NULL;
     const StudyOptions study = {.preset = "race"};
     FacetStatus status = study_open(&race, &o->common, &study);
-    for (int s = 0; s < o->splits && status.ok; s++) status = find_split(&splits[s], race, o, s);
+    for (int s = 0; s < o->splits && status.ok; s++) status = find_split(&o->orders[s], race, o, s);
     study_close(race);
     return ranks_agree(team_ranks(), status);
 }
@@ -267,28 +294,31 @@ static FacetStatus open_folders(FileLock *lock, const PairsCommand *o)
 
 static FacetStatus choose_methods(PairsCommand *o)
 {
-    for (int m = 0; m < METHODS; m++) o->wanted[m] = o->methods.count == 0;
+    bool wanted[METHODS];
+    for (int m = 0; m < METHODS; m++) wanted[m] = o->methods.count == 0;
     for (int i = 0; i < o->methods.count; i++) {
         int m = 0;
         while (m < METHODS && strcmp(methods[m], o->methods.items[i]) != 0) m++;
         if (m == METHODS)
             return status_fail(FACET_NOT_FOUND, "no loss '%.40s': ours, paper",
                                o->methods.items[i]);
-        o->wanted[m] = true;
+        wanted[m] = true;
     }
+    for (int m = 0; m < METHODS; m++)
+        if (wanted[m]) o->chosen[o->chosen_count++] = m;
     return status_ok();
 }
 
-static int run(const PairsCommand *o, PairsSplit *splits)
+static int run(const PairsCommand *o)
 {
     FileLock lock;
-    FacetStatus status = find_splits(splits, o);
+    FacetStatus status = find_splits(o);
     if (status.ok) status = open_folders(&lock, o);
     if (!status.ok) return command_failed("study pairs", status);
-    int code = make_cells(o, splits);
+    int code = make_cells(o);
     lock_drop(&lock);
     if (code != EXIT_DONE) return step_ended("study pairs", code);
-    status = team_leads() ? show_summary(splits, o) : status_ok();
+    status = team_leads() ? show_summary(o) : status_ok();
     status = ranks_agree(team_ranks(), status);
     return status.ok ? EXIT_DONE : command_failed("study pairs", status);
 }
@@ -335,10 +365,10 @@ int study_pairs(int argc, char **argv)
     FacetStatus status = choose_methods(&o);
     if (status.ok) status = choose_numbers(&o);
     if (!status.ok) return command_misused(usage.command, status);
-    PairsSplit *splits = calloc(SPLITS_MAX, sizeof *splits);
-    if (!splits)
+    o.orders = calloc(SPLITS_MAX, sizeof *o.orders);
+    if (!o.orders)
         return command_failed(usage.command, status_fail(FACET_NO_MEMORY, "out of memory"));
-    int code = run(&o, splits);
-    free(splits);
+    int code = run(&o);
+    free(o.orders);
     return code;
 }

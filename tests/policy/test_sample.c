@@ -52,6 +52,21 @@ static void same_bits_on_any_thread_count_and_in_any_company(void **state)
     }
 }
 
+// Every mode but joint has an operator, whose name it is by.
+static void modes_are_named_by_their_operators(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FACET_POLICY_MODES; i++) {
+        const ComposeOperator *operator= policy_mode_operator((FacetPolicyMode)i);
+        const char *name = policy_mode_name((FacetPolicyMode)i);
+        FacetPolicyMode mode;
+        assert_int_equal(operator!= NULL, i != FACET_POLICY_JOINT);
+        assert_string_equal(name, operator ? operator->name : "joint");
+        assert_ok(facet_policy_mode_parse(&mode, name));
+        assert_int_equal(mode, i);
+    }
+}
+
 // Every operator is a choice of weights: with those of its own it samples what composed sampling
 // does with the same, of one network and of many.
 static void operators_are_weights(void **state)
@@ -516,6 +531,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_on_any_thread_count_and_in_any_company),
+        cmocka_unit_test(modes_are_named_by_their_operators),
         cmocka_unit_test(operators_are_weights),
         cmocka_unit_test(a_router_weighs_every_plan),
         cmocka_unit_test(a_runner_samples_the_same_bits),

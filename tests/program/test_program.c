@@ -1,6 +1,7 @@
 // The program as a user runs it: exit codes, what goes to stdout and what to stderr.
 #include "base/json.h"
 #include "base/text.h"
+#include "policy/policy.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -51,6 +52,24 @@ static void every_command_has_help(void **state)
         assert_non_null(strstr(wrong.err, ": no option '--no-such-option'"));
     }
     assert_true(commands >= 2);
+}
+
+// In the order of the modes, of which each but "joint" is an operator's name.
+static void help_names_every_mode(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"sample", "fly", "gate eval", "gate modality"};
+    for (int i = 0; i < 4; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "%s --help", commands[i]);
+        Run help = run(arguments);
+        char *at = strstr(help.out, "--mode ");
+        assert_non_null(at);
+        for (int m = 0; m < FACET_POLICY_MODES; m++) {
+            at = strstr(at, policy_mode_name((FacetPolicyMode)m));
+            if (!at) fail_msg("%s does not name the mode %d", arguments, m);
+        }
+    }
 }
 
 static void version_is_one_line(void **state)
@@ -158,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_in_every_form),
         cmocka_unit_test(every_command_has_help),
+        cmocka_unit_test(help_names_every_mode),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(version_writes_json),
         cmocka_unit_test(a_level_can_be_forced),

@@ -228,6 +228,88 @@ static void frames_are_the_same_on_ranks(void **state)
     assert_same_files("one.h5", "shared.h5");
 }
 
+// Runs a study that works in the folder r alone and on ranks, and compares these of its files.
+static void compare_studies(const char *arguments, const char *const *files, int count, int ranks)
+{
+    Run alone = run(arguments);
+    assert_string_equal(alone.err, "");
+    assert_int_equal(alone.code, 0);
+    assert_int_equal(rename("r", "alone"), 0);
+    Run shared = run_on(ranks, arguments);
+    assert_int_equal(shared.code, 0);
+    for (int i = 0; i < count; i++) {
+        char one[64], other[64];
+        snprintf(one, sizeof one, "alone/%s", files[i]);
+        snprintf(other, sizeof other, "r/%s", files[i]);
+        assert_same_files(one, other);
+    }
+    scratch_empty("alone");
+    scratch_empty("r");
+    assert_int_equal(rmdir("alone"), 0);
+    assert_int_equal(rmdir("r"), 0);
+}
+
+#define SMALL " --blocks 1 --channels 16 --plans 1 --threads 1 --quiet --out r "
+
+static void a_reproduction_is_the_same_on_ranks(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"demos.h5", "paper-1.safetensors", "paper-1.json",
+                                        "study.json"};
+    compare_studies("reproduce --method paper --epochs 2" SMALL COURSES, files, 4, 2);
+}
+
+// Ranks deal out the trainings; of two, each has some of both losses.
+static void a_study_of_pairs_is_the_same_on_ranks(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"demos.h5",      "ours-2-1.safetensors", "ours-2-1.json",
+                                        "ours-3-1.json", "paper-2-1.json",       "paper-3-1.json",
+                                        "pairs.json"};
+    compare_studies("study pairs --pairs 2 --pairs 3 --updates 4" SMALL COURSES, files, 7, 2);
+}
+
+// The shipped venues with one gate of one colour, for few trials.
+static void write_small_venues(void)
+{
+    static const char *const venues[] = {"Field", "industrial", "piazza", "pool"};
+    static const char small[] =
+        "{\"frame\": {\"half_width\": 0.762, \"bar\": 0.25, \"thickness\": 0.12},"
+        "\"gates\": [{\"name\": \"1\", \"center\": [-7.0, -2.0, 1.6], \"normal\": [0.5, 0.87, "
+        "0.0]}],"
+        "\"colors\": {\"red\": [0.86, 0.07, 0.06]}}";
+    assert_int_equal(mkdir("small", 0755), 0);
+    assert_int_equal(mkdir("small/venues", 0755), 0);
+    assert_ok(file_write("small/venues/venues.json", small, strlen(small)));
+    for (int i = 0; i < 4; i++) {
+        char from[512], to[64], *bytes;
+        size_t size;
+        snprintf(from, sizeof from, TEST_SOURCE "/courses/venues/%s.json", venues[i]);
+        snprintf(to, sizeof to, "small/venues/%s.json", venues[i]);
+        assert_ok(file_read(&bytes, &size, from));
+        assert_ok(file_write(to, bytes, size));
+        free(bytes);
+    }
+}
+
+// Frames are shared; of two trainings and three rows of trials each rank has some.
+static void a_gate_study_is_the_same_on_ranks(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"zero-shot.h5",
+                                        "zero-shot-ours-1.safetensors",
+                                        "zero-shot-told-1.safetensors",
+                                        "zero-shot-joint-1.json",
+                                        "zero-shot-ours-1.json",
+                                        "zero-shot-told-1.json",
+                                        "study.json"};
+    write_small_venues();
+    compare_studies("gate study --method zero-shot-joint --method zero-shot-ours --method "
+                    "zero-shot-told --demos 2 --updates 1 --rounds 1 --flights 1 --train 1 "
+                    "--held-out 1 --threads 1 --quiet --courses small --out r",
+                    files, 7, 2);
+}
+
 // ---- What bad input gets ------------------------------------------------------------------------
 
 // A program that does on rank 1 what the line says before it runs Facet.
@@ -287,6 +369,9 @@ int main(void)
         cmocka_unit_test(ranks_without_rows_are_counted),
         cmocka_unit_test(an_evaluation_is_the_same_on_ranks),
         cmocka_unit_test(frames_are_the_same_on_ranks),
+        cmocka_unit_test(a_reproduction_is_the_same_on_ranks),
+        cmocka_unit_test(a_study_of_pairs_is_the_same_on_ranks),
+        cmocka_unit_test(a_gate_study_is_the_same_on_ranks),
         cmocka_unit_test(ranks_that_differ_are_refused),
         cmocka_unit_test(what_is_not_shared_is_refused),
     };

@@ -202,6 +202,8 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run first = run(PAIRS);
     assert_string_equal(first.err, "");
     assert_int_equal(first.code, 0);
+    assert_non_null(strstr(first.out, "\n1 of 4 cells done, about "));
+    assert_non_null(strstr(first.out, "\n2 of 4 cells done, about "));
     static const char *const cells[] = {"ours-2", "ours-3", "paper-2", "paper-3"};
     for (int i = 0; i < 4; i++) {
         char path[64];
@@ -227,9 +229,14 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     Run again = run(PAIRS " --method paper");
     assert_int_equal(again.code, 0);
     assert_int_equal(count_steps(again.out), 1);
+    assert_non_null(strstr(again.out, "\n1 of 1 cells done, about 0 min left\n"));
     const char *table = strstr(again.out, "Composition against the number");
     assert_non_null(table);
     assert_fits(table);
+    // With all cells there nothing is made, not even demonstrations for none.
+    assert_int_equal(rename("p/demos.h5", "d.h5"), 0);
+    assert_int_equal(count_steps(run(PAIRS).out), 0);
+    assert_int_equal(rename("d.h5", "p/demos.h5"), 0);
     Run second = run(PAIRS " --splits 2 --method paper");
     assert_int_equal(second.code, 0);
     assert_int_equal(count_steps(second.out), 4);
@@ -244,14 +251,17 @@ static void pairs_are_left_out_one_after_the_other(void **state)
 #define OPERATORS " --steps 2 --plans 1 --search-plans 1 --json o.json" COURSE
 
 // What `facet study operators` writes of operator i, with how many weights it tried.
-static void check_operator(const JsonRef *list, int i, const char *mode, int tried, bool learned)
+static void check_operator(const JsonRef *list, int i, const char *mode, const char *whose,
+                           int tried, bool learned)
 {
     JsonRef entry, search, weights, at;
-    char name[32];
+    char name[64];
     double number, w[2];
     assert_ok(json_element(&entry, list, i));
     assert_ok(json_member_string(name, sizeof name, &entry, "mode"));
     assert_string_equal(name, mode);
+    assert_ok(json_member_string(name, sizeof name, &entry, "name"));
+    assert_string_equal(name, whose);
     assert_ok(json_member(&search, &entry, "search"));
     assert_ok(json_member_number(&number, &search, "tried", 0.0, 100.0));
     assert_near(number, tried, 0.0);
@@ -291,6 +301,9 @@ static void make_networks(void)
 }
 
 static const char *const modes[] = {"composed", "product", "convex", "interpolate", "router"};
+static const char *const whose[] = {
+    "sum of corrections (the paper)", "product of experts (PoCo)", "convex combination (GPC)",
+    "track networks interpolated (Mao et al.)", "experts under a learned router (FDP)"};
 static const int tried[] = {1, 11, 21, 11, 1};
 
 static void operators_choose_their_weights(void **state)
@@ -310,7 +323,7 @@ static void operators_choose_their_weights(void **state)
     assert_ok(json_member(&list, &root, "operators"));
     assert_ok(json_length(&length, &list));
     assert_int_equal(length, 4);
-    for (int i = 0; i < 4; i++) check_operator(&list, i, modes[i], tried[i], false);
+    for (int i = 0; i < 4; i++) check_operator(&list, i, modes[i], whose[i], tried[i], false);
     json_free(document);
 }
 
@@ -344,7 +357,7 @@ static void a_router_is_an_operator_too(void **state)
     assert_ok(json_read(&trained, "r.json"));
     JsonRef root = json_root(document, "o.json"), router = json_root(trained, "r.json");
     assert_ok(json_member(&list, &root, "operators"));
-    for (int i = 0; i < 5; i++) check_operator(&list, i, modes[i], tried[i], i == 4);
+    for (int i = 0; i < 5; i++) check_operator(&list, i, modes[i], whose[i], tried[i], i == 4);
     // Three updates of five demonstrations through three branches.
     assert_near(number_of(&list, 4, "rows") - number_of(&list, 0, "rows"), 3 * 5 * 3, 0.0);
     assert_ok(json_member_number(&parameters, &router, "parameters", 1.0, 1e9));

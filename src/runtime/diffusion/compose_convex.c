@@ -19,4 +19,18 @@ static FacetStatus weights(double *out, const double *given, int factors)
     return status_ok();
 }
 
-const ComposeOperator compose_convex = {"convex", weights};
+// In fifths; the network of all data has what is left of 1.
+static int tried(double (*out)[2])
+{
+    int count = 0;
+    for (int i = 0; i <= 5; i++)
+        for (int k = 0; k <= 5 - i; k++, count++) out[count][0] = 0.2 * i, out[count][1] = 0.2 * k;
+    return count;
+}
+
+const ComposeOperator compose_convex = {
+    .name = "convex",
+    .whose = "convex combination (GPC)",
+    .weights = weights,
+    .tried = tried,
+};

@@ -18,4 +18,17 @@ static FacetStatus weights(double *out, const double *given, int factors)
     return status_ok();
 }
 
-const ComposeOperator compose_product = {"product", weights};
+// From all of the second factor to all of the first, in tenths.
+static int tried(double (*out)[2])
+{
+    int count = 0;
+    for (int i = 0; i <= 10; i++, count++) out[count][0] = 0.1 * i, out[count][1] = 1.0 - 0.1 * i;
+    return count;
+}
+
+const ComposeOperator compose_product = {
+    .name = "product",
+    .whose = "product of experts (PoCo)",
+    .weights = weights,
+    .tried = tried,
+};

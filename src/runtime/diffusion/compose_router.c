@@ -12,4 +12,8 @@ static FacetStatus weights(double *out, const double *given, int factors)
     return status_ok();
 }
 
-const ComposeOperator compose_router = {"router", weights};
+const ComposeOperator compose_router = {
+    .name = "router",
+    .whose = "experts under a learned router (FDP)",
+    .weights = weights,
+};

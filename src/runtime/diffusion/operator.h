@@ -12,17 +12,34 @@
 
 #include "base/status.h"
 
+enum { COMPOSE_TRIED_MAX = 32 };
+
 typedef struct ComposeOperator {
-    const char *name; // of --mode
+    const char *name;  // of --mode
+    const char *whose; // of tables: "product of experts (PoCo)"
     // The weights [factors] from those given, NULL for the operator's own.
     FacetStatus (*weights)(double *weights, const double *given, int factors);
+    // The weights [COMPOSE_TRIED_MAX][2] that a search tries of two factors; returns how many. NULL
+    // of an operator that learns its weights.
+    int (*tried)(double (*weights)[2]);
 } ComposeOperator;
 
-extern const ComposeOperator compose_sum;         // the paper's: corrections added up
-extern const ComposeOperator compose_product;     // PoCo: a product of experts
-extern const ComposeOperator compose_convex;      // GPC: a convex combination of policies
-extern const ComposeOperator compose_interpolate; // Mao et al.: the first factor's networks alone
-extern const ComposeOperator compose_router;      // FDP: weights by a network (diffusion/router.h)
+// All operators: the mode that names each (facet/policy.h), and its name here. Tables have them in
+// the order of the modes.
+#define COMPOSE_OPERATORS(X)                                                                       \
+    X(FACET_POLICY_COMPOSED, compose_sum)            /* the paper's: corrections added up */       \
+    X(FACET_POLICY_PRODUCT, compose_product)         /* PoCo: a product of experts */              \
+    X(FACET_POLICY_CONVEX, compose_convex)           /* GPC: a convex combination of policies */   \
+    X(FACET_POLICY_INTERPOLATE, compose_interpolate) /* Mao et al.: the first factor's networks */ \
+    X(FACET_POLICY_ROUTER, compose_router)           /* FDP: weights by a network (router.h) */
+
+#define COMPOSE_DECLARE(mode, operator) extern const ComposeOperator operator;
+COMPOSE_OPERATORS(COMPOSE_DECLARE)
+#undef COMPOSE_DECLARE
+
+#define COMPOSE_COUNT(mode, operator) +1
+enum { COMPOSE_OPERATOR_COUNT = 0 COMPOSE_OPERATORS(COMPOSE_COUNT) };
+#undef COMPOSE_COUNT
 
 // Fails with what the operator expects of its weights, and what it found.
 FacetStatus compose_refuse(const ComposeOperator *operator, const char * expected,

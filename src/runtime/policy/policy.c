@@ -13,12 +13,14 @@
 // ---- Names --------------------------------------------------------------------------------------
 
 static const char *const method_names[] = {"factored", "baseline", "knet", "oracle"};
-static const ComposeOperator *const operators[FACET_POLICY_MODES] = {
-    [FACET_POLICY_COMPOSED] = &compose_sum,  [FACET_POLICY_PRODUCT] = &compose_product,
-    [FACET_POLICY_CONVEX] = &compose_convex, [FACET_POLICY_INTERPOLATE] = &compose_interpolate,
-    [FACET_POLICY_ROUTER] = &compose_router,
-};
 static const char *const sampler_names[] = {"ddim", "dpmpp"};
+
+#define OPERATOR_OF_MODE(mode, operator) [mode] = &(operator),
+static const ComposeOperator *const operators[FACET_POLICY_MODES] = {
+    COMPOSE_OPERATORS(OPERATOR_OF_MODE)};
+#undef OPERATOR_OF_MODE
+static_assert(COMPOSE_OPERATOR_COUNT + 1 == FACET_POLICY_MODES,
+              "every mode but joint has an operator in diffusion/operator.h");
 
 static FacetStatus find_name(int *index, const char *kind, const char *name,
                              const char *const *names, int count)
@@ -57,6 +59,8 @@ FacetStatus facet_policy_sampler_parse(FacetPolicySampler *sampler, const char *
     *sampler = (FacetPolicySampler)index;
     return status_ok();
 }
+
+const ComposeOperator *policy_mode_operator(FacetPolicyMode mode) { return operators[mode]; }
 
 const char *policy_mode_name(FacetPolicyMode mode)
 {

@@ -3,13 +3,15 @@
 #define FACET_POLICY_POLICY_H
 
 #include "base/safetensors.h"
+#include "diffusion/operator.h"
 #include "policy/normalizer.h"
 
 #include <facet/policy.h>
 #include <facet/progress.h>
 
 FacetStatus policy_method_parse(FacetPolicyMethod *method, const char *name);
-const char *policy_mode_name(FacetPolicyMode mode); // "composed"; a constant text
+const ComposeOperator *policy_mode_operator(FacetPolicyMode mode); // NULL of joint
+const char *policy_mode_name(FacetPolicyMode mode);                // "composed"; a constant text
 
 // The weights [factors] that a mode makes of the given ones, NULL for its own; joint has none.
 FacetStatus policy_mode_weights(double *weights, const FacetPolicy *policy, FacetPolicyMode mode,

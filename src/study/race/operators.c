@@ -3,23 +3,19 @@
 
 #include "base/progress.h"
 #include "base/status.h"
+#include "policy/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 int operator_candidates(double (*weights)[2], FacetPolicyMode mode)
 {
-    int count = 0;
-    if (mode == FACET_POLICY_COMPOSED) weights[count][0] = weights[count][1] = 1.0, count++;
-    for (int i = 0; mode == FACET_POLICY_PRODUCT && i <= 10; i++, count++)
-        weights[count][0] = 0.1 * i, weights[count][1] = 1.0 - 0.1 * i;
-    for (int i = 0; mode == FACET_POLICY_CONVEX && i <= 5; i++)
-        for (int k = 0; k <= 5 - i; k++, count++)
-            weights[count][0] = 0.2 * i, weights[count][1] = 0.2 * k;
-    for (int i = 0; mode == FACET_POLICY_INTERPOLATE && i <= 10; i++, count++)
-        weights[count][0] = 0.1 * i, weights[count][1] = 0.0;
-    if (mode == FACET_POLICY_ROUTER) weights[count][0] = weights[count][1] = NAN, count++;
-    return count;
+    const ComposeOperator *operator= policy_mode_operator(mode);
+    assert(operator&& "joint sampling has no weights");
+    if (operator->tried) return operator->tried(weights);
+    weights[0][0] = weights[0][1] = NAN;
+    return 1;
 }
 
 const double *operator_weights(const OperatorChoice *choice)
@@ -76,7 +72,7 @@ static bool is_better(const OperatorChoice *one, const OperatorChoice *other)
 static FacetStatus search(OperatorChoice *best, const Search *s, FacetPolicySampling how,
                           const FacetProgress *progress)
 {
-    double weights[OPERATOR_CANDIDATES_MAX][2];
+    double weights[COMPOSE_TRIED_MAX][2];
     int count = operator_candidates(weights, how.mode);
     Progress done;
     FacetStatus status = status_ok();

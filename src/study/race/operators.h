@@ -7,12 +7,12 @@
 #ifndef FACET_RACE_OPERATORS_H
 #define FACET_RACE_OPERATORS_H
 
+#include "diffusion/operator.h"
 #include "race/eval.h"
 
-enum { OPERATOR_CANDIDATES_MAX = 32 };
-
-// The weights of track and size that are tried for an operator; returns how many. The sum has one:
-// its weights are the paper's. So has the router, whose weights are not numbers: NAN.
+// The weights [COMPOSE_TRIED_MAX][2] of track and size that are tried for an operator; returns how
+// many. They are the operator's own (ComposeOperator.tried). One that learns its weights has a
+// single candidate, NAN.
 int operator_candidates(double (*weights)[2], FacetPolicyMode mode);
 
 typedef struct OperatorChoice {
