@@ -30,7 +30,8 @@ enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_WAY_RADIUS    0.45 // m, that the expert's way keeps from anything solid
 #define FACET_GATE_FIX_SHARE     0.25 // of its distance that a fix is expected to be off
 #define FACET_GATE_FIX_FLOOR     1.5  // m, that a fix is off at least
-#define FACET_GATE_OBSERVER_TIME 0.5  // s, time constant of the position's observer
+#define FACET_GATE_OBSERVER_TIME 0.3  // s, time constant of the position's observer
+#define FACET_GATE_VELOCITY_TIME 4.0  // s, of what it knows of the velocity
 
 enum { FACET_GATE_REFUSE_MOST = 3 }; // fixes in a row
 
@@ -80,7 +81,9 @@ typedef struct FacetGateWorld {
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
-    double observer_time;              // s, time constant of the position's observer: 0.5
+    double observer_time;              // s, time constant of the position's observer: 0.3
+    double velocity_time; // s, where fixes are weighed, of what it knows of the velocity: 4; 0 does
+                          // not forget it
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances
     double fix_floor; // m, that a fix is off at least, where fixes are weighed, by fix_share or
                       // since a pilot says how sure it is: 1.5
@@ -290,7 +293,7 @@ typedef struct FacetGateSink {
 
 // Flies and labels; the same frames at any number of threads. Frames from behind the gate are left
 // out: it is out of sight for good. Without a crew (NULL) the expert flies all. All fixes have one
-// weight here, whatever the world's fix_share. The stage is "flights".
+// weight here, and the observer's time is 0.5 s, whatever the world says. The stage is "flights".
 FACET_API FacetStatus facet_gate_collect(const FacetGateSink *sink, const FacetGateWorld *world,
                                          const FacetGateCollection *collection,
                                          const FacetGateCrew *crew, FacetPool *pool,

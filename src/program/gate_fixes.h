@@ -8,12 +8,13 @@
 #include <facet_study/gate.h>
 
 typedef struct FixOptions {
-    double time;   // s, time constant of the observer
-    double share;  // of its distance that a fix is off; 0 for one weight at all distances
-    int samples;   // of a frame; more than 1 say how sure a fix is
-    double floor;  // m, that a fix is off at least, where fixes are weighed
-    double refuse; // beyond so many times what is expected; 0 for none
-    int most;      // refused in a row
+    double time;          // s, time constant of the observer
+    double velocity_time; // s, of what it knows of the velocity; 0: it does not forget
+    double share;         // of its distance that a fix is off; 0 for one weight at all distances
+    int samples;          // of a frame; more than 1 say how sure a fix is
+    double floor;         // m, that a fix is off at least, where fixes are weighed
+    double refuse;        // beyond so many times what is expected; 0 for none
+    int most;             // refused in a row
 } FixOptions;
 
 FixOptions fix_defaults(void); // one sample, weighed by its distance
@@ -22,6 +23,9 @@ FixOptions fix_defaults(void); // one sample, weighed by its distance
 #define FIX_OPTIONS(fix)                                                                           \
     option_double("observer-time", &(fix).time, "S", 0.01, 1e3,                                    \
                   "s after which the observer has forgotten most of a fix"),                       \
+        option_double("velocity-time", &(fix).velocity_time, "S", 0.0, 1e9,                        \
+                      "where fixes are weighed, s after which it has forgotten most of what it "   \
+                      "knew of the velocity, 0 if never"),                                         \
         option_double("fix-share", &(fix).share, "X", 0.0, 10.0,                                   \
                       "weigh fixes as if each were off by this share of its distance, 0 for all "  \
                       "alike"),                                                                    \

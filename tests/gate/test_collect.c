@@ -134,8 +134,8 @@ static void looks_change_pixels_alone(void **unused)
     facet_gate_world_destroy(world);
 }
 
-// The weights of the fixes of trials are not those of training flights.
-static void weights_of_fixes_play_no_part(void **unused)
+// The observer of trials is not that of training flights.
+static void the_observer_of_trials_plays_no_part(void **unused)
 {
     (void)unused;
     FacetGateWorld *world = small_world();
@@ -147,6 +147,10 @@ static void weights_of_fixes_play_no_part(void **unused)
     world->fix_share = 0.0;
     Kept alike = collect(world, &collection, NULL, 2);
     assert_true(weighed.labels == alike.labels);
+    world->observer_time = 3.0;
+    world->velocity_time = 2.0;
+    Kept slow = collect(world, &collection, NULL, 2);
+    assert_true(slow.labels == alike.labels);
     facet_gate_world_destroy(world);
 }
 
@@ -308,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(looks_change_pixels_alone),
-        cmocka_unit_test(weights_of_fixes_play_no_part),
+        cmocka_unit_test(the_observer_of_trials_plays_no_part),
         cmocka_unit_test(a_share_starts_near),
         cmocka_unit_test(labels_are_true_whoever_flies),
         cmocka_unit_test(disturbed_experts_recover),

@@ -125,7 +125,7 @@ static void the_observer_converges(void **unused)
     FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
     FacetQuadState truth = facet_quad_hover(&model, vec3(1.0, 2.0, 3.0), 0.4);
     const double interval = 0.1, time = 0.5;
-    Observer observer = observer_make(&model, truth.attitude, interval, time);
+    Observer observer = observer_make(&model, truth.attitude, interval, time, time);
     observer_fix(&observer, vec3_add(truth.pos_world, vec3(0.5, -0.3, 0.2)), 0.0);
     double start = vec3_distance(observer.state.pos_world, truth.pos_world), least = start;
     for (int step = 0; step < 6 * 600; step++) {

@@ -8,12 +8,14 @@
 #define INTERVAL 0.1
 #define TIME     0.5
 
-static Observer make(void)
+static Observer make_keeping(double velocity_time)
 {
     const FacetQuadParams params = facet_quad_params_default();
     FacetQuadModel model = facet_quad_model(&params, 1.0 / FACET_QUAD_RATE);
-    return observer_make(&model, (FacetQuat){1.0, 0.0, 0.0, 0.0}, INTERVAL, TIME);
+    return observer_make(&model, (FacetQuat){1.0, 0.0, 0.0, 0.0}, INTERVAL, TIME, velocity_time);
 }
+
+static Observer make(void) { return make_keeping(TIME); }
 
 // Straight on for the time between two fixes, as a vehicle without thrust and weight.
 static void coast(Observer *observer)
@@ -87,6 +89,76 @@ static void weights_are_those_of_least_squares(void **unused)
         assert_near(observer.state.vel_world.x, velocity, 1e-8);
         coast(&observer);
     }
+}
+
+typedef struct Pair {
+    double m[2][2];
+} Pair;
+
+static Pair times(Pair a, Pair b)
+{
+    Pair out = {{{0.0}}};
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            for (int k = 0; k < 2; k++) out.m[i][j] += a.m[i][k] * b.m[k][j];
+    return out;
+}
+
+// The recursion with matrices, for one axis, and both forgotten at their own pace.
+static void the_velocity_is_forgotten_at_its_own_pace(void **unused)
+{
+    (void)unused;
+    static const double times_kept[] = {TIME, 2.0, HUGE_VAL};
+    for (int t = 0; t < 3; t++) {
+        Observer observer = make_keeping(times_kept[t]);
+        double x = 0.0, v = 0.0, start = OBSERVER_START_SPEED * OBSERVER_START_SPEED;
+        const double grow = exp(0.5 * INTERVAL / TIME),
+                     grow_velocity = exp(0.5 * INTERVAL / times_kept[t]);
+        const Pair step = {{{grow, grow * INTERVAL}, {0.0, grow_velocity}}};
+        const Pair back = {{{grow, 0.0}, {grow * INTERVAL, grow_velocity}}};
+        Pair known = {{{0.3, 0.0}, {0.0, start}}};
+        for (int i = 0; i < 25; i++) {
+            double variance = i == 0 ? 0.3 : i % 3 ? 0.04 : 0.5, fix = fix_at(i).x;
+            observer_fix(&observer, fix_at(i), variance);
+            if (i == 0) x = fix;
+            if (i > 0) {
+                known = times(times(step, known), back);
+                double sum = known.m[0][0] + variance, error = fix - x;
+                double gains[2] = {known.m[0][0] / sum, known.m[1][0] / sum};
+                x += gains[0] * error, v += gains[1] * error;
+                const Pair kept = {{{1.0 - gains[0], 0.0}, {-gains[1], 1.0}}};
+                known = times(kept, known);
+            }
+            assert_near(observer.state.pos_world.x, x, 1e-12);
+            assert_near(observer.state.vel_world.x, v, 1e-12);
+            assert_near(observer.vel_vel, known.m[1][1], 1e-12);
+            coast(&observer);
+            x += INTERVAL * v;
+        }
+        assert_true(t < 2 || observer.vel_vel < start);
+    }
+}
+
+// A pilot that sees the gate 2 m ahead for ever: the vehicle flies on all the same, and who keeps
+// what is known of its speed knows by how much.
+static void a_place_that_fixes_insist_on_does_not_stop_the_estimate(void **unused)
+{
+    (void)unused;
+    double behind[2], speeds[2];
+    for (int i = 0; i < 2; i++) {
+        Observer observer = make_keeping(i == 0 ? TIME : HUGE_VAL);
+        for (int k = 0; k < 40; k++) {
+            if (k == 5) observer.state.vel_world.x = 2.0; // as the thrusts said
+            observer_fix(&observer, vec3(0.0, 0.0, 0.0), 2.25);
+            coast(&observer);
+        }
+        behind[i] = observer.state.pos_world.x;
+        speeds[i] = observer.state.vel_world.x;
+    }
+    assert_less(fabs(speeds[0]), 0.3); // it is taken to be at rest
+    assert_less(behind[0], 0.3);
+    assert_true(speeds[1] > 1.5);
+    assert_true(behind[1] > 0.8); // 2 m/s for T
 }
 
 static void an_uncertain_fix_moves_less(void **unused)
@@ -243,6 +315,19 @@ static void fixes_are_weighed_by_their_distance(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// How long is the world's to say.
+static void the_velocity_is_kept_in_flight(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    JumpingPilot pilot = {.world = world, .jump = 1.5};
+    FacetGateFlight usual = fly(world, &pilot, false);
+    world->velocity_time = world->observer_time;
+    FacetGateFlight forgetting = fly(world, &pilot, false);
+    assert_true(fabs(usual.estimate_error - forgetting.estimate_error) > 1e-6);
+    facet_gate_world_destroy(world);
+}
+
 static void wrong_numbers_are_refused(void **unused)
 {
     (void)unused;
@@ -274,10 +359,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_variances_give_the_plain_gains_in_the_end),
         cmocka_unit_test(weights_are_those_of_least_squares),
+        cmocka_unit_test(the_velocity_is_forgotten_at_its_own_pace),
+        cmocka_unit_test(a_place_that_fixes_insist_on_does_not_stop_the_estimate),
         cmocka_unit_test(an_uncertain_fix_moves_less),
         cmocka_unit_test(a_jump_is_refused_so_often_and_no_more),
         cmocka_unit_test(flights_refuse_jumps),
         cmocka_unit_test(fixes_are_weighed_by_their_distance),
+        cmocka_unit_test(the_velocity_is_kept_in_flight),
         cmocka_unit_test(wrong_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

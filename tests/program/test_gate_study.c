@@ -79,11 +79,13 @@ static void check_leads(const JsonRef *protocol)
 static void write_settings(const char *venues)
 {
     char text[300];
-    snprintf(text, sizeof text,
-             "{\"settings\": \"seed 1, demos 600, updates 10000, rounds 2, flights 100, train 0, "
-             "held-out 0, venues %s, samples a frame 1, fix share 0.25, fix floor 1.5, refuse 0, "
-             "refuse most 3\"}",
-             venues);
+    snprintf(
+        text, sizeof text,
+        "{\"settings\": \"seed 1, demos 600, updates 10000, rounds 2, flights 100, train 0, "
+        "held-out 0, venues %s, observer time 0.3, velocity time 4, samples a frame 1, fix share "
+        "0.25, fix floor 1.5, refuse 0, "
+        "refuse most 3\"}",
+        venues);
     write_text("settings.json", text);
 }
 
@@ -175,11 +177,11 @@ static void a_study_goes_on_where_it_stopped(void **state)
     snprintf(hash, sizeof hash, "%s", venues + strlen("with venues "));
     write_settings(hash);
     refused("gate study --out @ --rounds 3", 1, "with rounds 3, found one with rounds 2");
-    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with samples a frame 1");
+    refused("gate study --out @ --near 0.5", 1, "with near 0.5, found one with observer time 0.3");
     refused("gate study --out @ --samples-a-frame 4 --refuse 3", 1,
             "with samples a frame 4, found one with samples a frame 1");
     refused("gate study --out @ --fix-share 0", 1,
-            "with fix share 0, found one with samples a frame 1");
+            "with fix share 0, found one with velocity time 4");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];

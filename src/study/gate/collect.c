@@ -18,8 +18,9 @@
 
 enum { BLOCK = 16, LABEL = FACET_GATE_HORIZON * FACET_GATE_DIM };
 
-#define NEAR_MIN 1.0 // m from the gate, where flights start that start near it
-#define NEAR     3.0
+#define NEAR_MIN      1.0 // m from the gate, where flights start that start near it
+#define NEAR          3.0
+#define OBSERVER_TIME 0.5 // s
 
 // The frames of one flight as they come.
 typedef struct Recording {
@@ -144,8 +145,10 @@ static FacetStatus fly(Recording *r, const Collecting *work, int flight,
         trial.disturbance = options->disturbance;
     }
     const FacetGateWatch watch = {.frame = keep_frame, .context = r, .sees = !options->blind};
-    FacetGateWorld alike = *world; // but for the weights of fixes
+    FacetGateWorld alike =
+        *world; // but for the observer, so that what is learned has one of its own
     alike.fix_share = 0.0;
+    alike.observer_time = OBSERVER_TIME;
     return facet_gate_fly(&r->result, &alike, &trial, r->expert ? &expert : pilot, &watch);
 }
 

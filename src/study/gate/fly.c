@@ -93,7 +93,8 @@ static void begin(Run *run, const FacetGateWorld *world, const FacetGateTrial *t
     run->beacon = beacon_make(world, trial->task.value[FACET_GATE_FACTOR_VENUE], seed,
                               gate_stream(trial->number, GATE_STREAM_BEACON));
     run->observer = observer_make(&world->model, attitude, run->frame_steps * world->model.step,
-                                  world->observer_time);
+                                  world->observer_time,
+                                  world->velocity_time > 0.0 ? world->velocity_time : HUGE_VAL);
     run->observer.refuse_sigma = world->refuse_sigma;
     run->observer.refuse_most = world->refuse_most;
     run->gusts = (FacetGusts){by->gust_speed, by->time, seed, gust_stream};

@@ -2,14 +2,15 @@
 #include "gate/observer.h"
 
 Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double interval,
-                       double time)
+                       double time, double velocity_time)
 {
     double z = exp(-interval / time);
     Observer observer = {.state = facet_quad_hover(model, vec3(0.0, 0.0, 0.0), 0.0),
                          .position_gain = 1.0 - z * z,
                          .velocity_gain = (1.0 - z) * (1.0 - z) / interval,
                          .interval = interval,
-                         .keep = z};
+                         .keep = z,
+                         .keep_velocity = exp(-interval / velocity_time)};
     observer.state.attitude = attitude;
     return observer;
 }
@@ -17,10 +18,10 @@ Observer observer_make(const FacetQuadModel *model, FacetQuat attitude, double i
 // P over the time between two fixes.
 static void forget(Observer *o)
 {
-    double z = o->keep, dt = o->interval;
+    double z = o->keep, y = o->keep_velocity, dt = o->interval;
     o->pos_pos = (o->pos_pos + dt * (2.0 * o->pos_vel + dt * o->vel_vel)) / z;
-    o->pos_vel = (o->pos_vel + dt * o->vel_vel) / z;
-    o->vel_vel = o->vel_vel / z;
+    o->pos_vel = (o->pos_vel + dt * o->vel_vel) / sqrt(z * y);
+    o->vel_vel = o->vel_vel / y;
 }
 
 static bool refuses(Observer *o, double distance, double expected)

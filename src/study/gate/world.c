@@ -80,6 +80,7 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
     world->rate = 10.0;
     world->time_out = 8.0;
     world->observer_time = FACET_GATE_OBSERVER_TIME;
+    world->velocity_time = FACET_GATE_VELOCITY_TIME;
     world->fix_share = FACET_GATE_FIX_SHARE;
     world->fix_floor = FACET_GATE_FIX_FLOOR;
     world->refuse_most = FACET_GATE_REFUSE_MOST;
