@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Chooses settings of the single gate in piazza, by policies that saw neither piazza nor pool, on trials
 that no table has. First those of the position's observer, and with the one that is the default, flights
-that start near the gate and the length of the training; then, with the training that was chosen, how
-far a fix is off at least, on twice the trials. Pool plays no part. What is there is not made again.
+that start near the gate and the length of the training; then, with the training that was chosen and on
+twice the trials, how far a fix is off at least, and last how fast position and velocity are forgotten.
+Pool plays no part. What is there is not made again.
 
 Run: python3 tools/choose_gate.py build/facet --json results/gate-choice.json
      python3 tools/choose_gate.py build/facet --stage floor --json results/gate-floor.json
+     python3 tools/choose_gate.py build/facet --stage velocity --json results/gate-velocity.json
 """
 import json
 
@@ -13,30 +15,35 @@ import choosing
 
 HOLD_OUT = ["--hold-out", "venue=pool", "--hold-out", "venue=piazza"]
 PIAZZA = [word for venue in ("pool", "Field", "industrial") for word in ("--skip", f"venue={venue}")]
-ALIKE = ["--fix-share", 0]
 UPDATES = ["--updates", 5000]
 LONGER = ["--updates", 10000]
-SHARE = ["--fix-share", 0.25, "--fix-floor", 0.2]
+
+
+def observer(time, velocity_time=None, floor=0.2, share=0.25):
+    """Both forgotten at one pace unless told otherwise; a share of 0 weighs all fixes alike."""
+    weights = ["--fix-share", share]
+    if share:
+        weights += ["--fix-floor", floor, "--velocity-time", time if velocity_time is None else velocity_time]
+    return ["--observer-time", time, *weights]
+
+
 # of a stage: trials a task; and by name, options of the frames, of the training, and of the trials
 STAGES = {
     "first": (8, {
-        "T 0.5 s": ([], UPDATES, ALIKE),
-        "T 1 s": ([], UPDATES, ["--observer-time", 1, *ALIKE]),
-        "T 2 s": ([], UPDATES, ["--observer-time", 2, *ALIKE]),
-        "T 0.5 s, share 0.25": ([], UPDATES, SHARE),
-        "T 1 s, share 0.25": ([], UPDATES, ["--observer-time", 1, *SHARE]),
-        "T 1 s, share 0.25, refuse 3": ([], UPDATES, ["--observer-time", 1, *SHARE, "--refuse", 3]),
-        "T 2 s, share 0.25": ([], UPDATES, ["--observer-time", 2, *SHARE]),
-        "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES], SHARE),
-        "T 0.5 s, share 0.25, 10,000 updates": ([], LONGER, SHARE),
+        "T 0.5 s": ([], UPDATES, observer(0.5, share=0)),
+        "T 1 s": ([], UPDATES, observer(1, share=0)),
+        "T 2 s": ([], UPDATES, observer(2, share=0)),
+        "T 0.5 s, share 0.25": ([], UPDATES, observer(0.5)),
+        "T 1 s, share 0.25": ([], UPDATES, observer(1)),
+        "T 1 s, share 0.25, refuse 3": ([], UPDATES, observer(1) + ["--refuse", 3]),
+        "T 2 s, share 0.25": ([], UPDATES, observer(2)),
+        "T 0.5 s, share 0.25, near 0.5": (["--near", 0.5], ["--near", 0.5, *UPDATES], observer(0.5)),
+        "T 0.5 s, share 0.25, 10,000 updates": ([], LONGER, observer(0.5)),
     }),
-    "floor": (16, {
-        "floor 0.2 m": ([], LONGER, SHARE),
-        "floor 0.4 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 0.4]),
-        "floor 0.6 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 0.6]),
-        "floor 1 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 1]),
-        "floor 1.5 m": ([], LONGER, ["--fix-share", 0.25, "--fix-floor", 1.5]),
-    }),
+    "floor": (16, {f"floor {floor} m": ([], LONGER, observer(0.5, floor=floor)) for floor in (0.2, 0.4, 0.6, 1, 1.5)}),
+    "velocity": (16, {f"T {time} s, velocity {word}": ([], LONGER, observer(time, kept, floor=1.5))
+                      for time, kept, word in ((0.5, 0.5, "0.5 s"), (0.3, 0.3, "0.3 s"), (0.5, 4, "4 s"), (0.3, 4, "4 s"),
+                                               (0.3, 0, "never"), (0.2, 4, "4 s"), (1, 4, "4 s"))}),
 }
 
 
