@@ -344,6 +344,14 @@ static void wrong_numbers_are_refused(void **unused)
                        "frame 0: variance of the pilot: expected a finite number of 0 or more");
     }
     FacetGatePilot expert = facet_gate_expert(world);
+    static const double times[][2] = {{0.0, 4.0}, {NAN, 4.0}, {0.3, -1.0}, {0.3, NAN}};
+    for (int i = 0; i < 4; i++) {
+        world->observer_time = times[i][0], world->velocity_time = times[i][1];
+        assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
+                       "the observer: expected a time above 0 s, and one of 0 s or more for the "
+                       "velocity");
+    }
+    world->observer_time = 0.3, world->velocity_time = 0.0;
     world->fix_share = -0.1;
     assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
                    "fixes: expected that they are off by a share of 0 or more");

@@ -64,6 +64,12 @@ static FacetStatus check_settings(const FacetGateWorld *world)
                            "a flight: expected a time-out of at most %g frames, found %g s at %g "
                            "Hz",
                            most, world->time_out, world->rate);
+    if (!(world->observer_time > 0.0 && world->velocity_time >= 0.0))
+        return status_fail(
+            FACET_BAD_ARGUMENT,
+            "the observer: expected a time above 0 s, and one of 0 s or more for the "
+            "velocity, found %g and %g",
+            world->observer_time, world->velocity_time);
     if (!(world->fix_share >= 0.0 && isfinite(world->fix_share)))
         return status_fail(FACET_BAD_ARGUMENT,
                            "fixes: expected that they are off by a share of 0 or more of their "
