@@ -118,7 +118,7 @@ class Docs(unittest.TestCase):
                           ("steps.json", "held_out"), ("operators.json", "passed"), ("leave-one-out.json", "passed"),
                           ("leave-one-out.json", "speed_ratio"), ("mechanism.json", "share"),
                           ("mechanism.json", "error_m"), ("gate-study.json", "mean"),
-                          ("gate/zero-shot-told-1.json", "success"), ("gate-shown/zero-shot-told-1.json", "success"),
+                          ("gate-velocity-0.5/zero-shot-told-1.json", "success"), ("gate-shown/zero-shot-told-1.json", "success"),
                           ("gate-plain/zero-shot-ours-1.json", "success"),
                           ("gate-5000/zero-shot-told-1.json", "success"),
                           ("gate-floor-0.2/zero-shot-told-1.json", "crash"), ("gate-choice.json", "along_m"),
@@ -352,7 +352,8 @@ class Results(unittest.TestCase):
         found = dict(results())
         race = {f"{row['method']}-{seed}" for row in found["race-study.json"]["rows"] for seed in row["seeds"]}
         self.assertEqual(race, cells("race"))
-        for name, folder in (("gate-study", "gate"), ("gate-ladder", "gate-ladder")):
+        for name, folder in (("gate-study", "gate"), ("gate-study-velocity-0.5", "gate-velocity-0.5"),
+                             ("gate-ladder", "gate-ladder")):
             data = found[f"{name}.json"]
             rows = [row for part in data["protocols"] for row in part["rows"]] + data.get("ablations", [])
             self.assertEqual({f"{row['cell']}-{seed}" for row in rows for seed in row["seeds"]}, cells(folder))
