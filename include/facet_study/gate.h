@@ -82,8 +82,8 @@ typedef struct FacetGateWorld {
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
     double observer_time;              // s, time constant of the position's observer: 0.3
-    double velocity_time; // s, where fixes are weighed, of what it knows of the velocity: 4; 0 does
-                          // not forget it
+    double velocity_time; // s, where fixes are weighed, of what it knows of the velocity: 4; at
+                          // least that of a frame, or 0, which does not forget it
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances
     double fix_floor; // m, that a fix is off at least, where fixes are weighed, by fix_share or
                       // since a pilot says how sure it is: 1.5

@@ -153,6 +153,43 @@ static void assert_same_log(const char *a, const char *b)
     assert_string_equal(first, second);
 }
 
+// The errors of the first offset on the way that is flown under these options, all distances
+// together.
+static double errors_on_the_way(const char *options)
+{
+    char command[200];
+    snprintf(command, sizeof command,
+             "gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json %s",
+             options);
+    done(command);
+    JsonRef root, at, bins, bin;
+    Json *document = read_json(&root, "eval.json");
+    int count;
+    double sum = 0.0;
+    assert_ok(json_member(&at, &root, "offset_error"));
+    assert_ok(json_member(&bins, &at, "train"));
+    assert_ok(json_length(&count, &bins));
+    for (int i = 0; i < count; i++) {
+        double along;
+        assert_ok(json_element(&bin, &bins, i));
+        if (!json_has(&bin, "along_m")) continue;
+        assert_ok(json_member_number(&along, &bin, "along_m", 0.0, 1e3));
+        sum += along;
+    }
+    json_free(document);
+    return sum;
+}
+
+// Each option of fixes leads another way.
+static void the_observers_options_are_heard(void)
+{
+    static const char *const options[] = {"--velocity-time 0.1", "--observer-time 3",
+                                          "--fix-share 2", "--fix-floor 0.1"};
+    double usual = errors_on_the_way("");
+    assert_near(errors_on_the_way("--velocity-time 4 --observer-time 0.3"), usual, 0.0);
+    for (int i = 0; i < 4; i++) assert_true(fabs(errors_on_the_way(options[i]) - usual) > 1e-9);
+}
+
 static void frames_become_a_pilot(void **state)
 {
     (void)state;
@@ -204,6 +241,8 @@ static void frames_become_a_pilot(void **state)
     assert_false(json_has(&at, "refused")); // all have one weight
     json_free(document);
 
+    the_observers_options_are_heard();
+
     // Several samples of a frame; all but the first fix may be refused.
     done("gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json "
          "--samples-a-frame 3 --fix-floor 0.001 --refuse 1e-9 --refuse-most 1000 "
@@ -222,6 +261,8 @@ static void frames_become_a_pilot(void **state)
             "nothing");
     refused("gate eval --policy @/p --fix-share 0 --fix-floor 0.3", 2,
             "--fix-floor: expected weighed fixes, found --fix-share 0 beside it");
+    refused("gate eval --policy @/p --velocity-time 0.01", 1,
+            "for the velocity 0 s or no less than the 0.1 s of a frame, found 0.3 and 0.01");
     refused("gate eval --policy @/p --fix-share 0 --velocity-time 2", 2,
             "--velocity-time: expected weighed fixes, found --fix-share 0 beside it");
 
