@@ -347,7 +347,7 @@ static FacetStatus other_venues(char *out, size_t size, const Study *s)
         const GateSetting *setting = s->table->demos[i].setting;
         char folder[STEP_WORD_SIZE], hash[STEP_COURSE_SIZE];
         size_t used = strlen(out);
-        if (!setting || !setting->courses) continue;
+        if (!setting || !setting->courses || strstr(out, setting->courses)) continue;
         TRY(courses_of(folder, s, setting->courses));
         TRY(step_course(hash, folder, "venues"));
         snprintf(out + used, size - used, ", %s %s", setting->courses, hash);

@@ -1,4 +1,5 @@
 // facet gate study: cells, their summary, what is refused and what goes on where it stopped.
+#include "base/file.h"
 #include "program/in_scratch.h"
 
 static void write_text(const char *name, const char *text)
@@ -274,10 +275,10 @@ static void the_ladder_has_a_rung_a_change(void **state)
 {
     (void)state;
     static const char *const cells[] = {
-        "first-baseline",  "first-ours",          "layout-baseline", "layout-ours",
-        "colors-baseline", "colors-ours",         "looks-baseline",  "looks-ours",
-        "selection-ours",  "resolution-baseline", "resolution-ours", "zero-shot-baseline",
-        "zero-shot-ours"};
+        "first-baseline",  "first-ours",         "first-longer-baseline", "first-longer-ours",
+        "layout-baseline", "layout-ours",        "colors-baseline",       "colors-ours",
+        "looks-baseline",  "looks-ours",         "selection-ours",        "resolution-baseline",
+        "resolution-ours", "zero-shot-baseline", "zero-shot-ours"};
 #define LADDER "gate study --ladder --out @/l --courses @/c "
     write_courses();
     refused(LADDER "--method zero-shot-told", 2, "no row 'zero-shot-told'");
@@ -300,6 +301,15 @@ static void the_ladder_has_a_rung_a_change(void **state)
     assert_non_null(
         strstr(result.out, "--composed-loss 0.3 --hold-out venue=pool --updates 10000"));
     assert_non_null(strstr(result.out, "/c --resume"));
+    // Beside it the first study, as long as today's.
+    result = facet(LADDER "--method first-longer-ours");
+    assert_non_null(
+        strstr(result.out, "first-longer.h5 --flights 600 --shrink 2 --redrawn 0 --hold-out "));
+    assert_non_null(strstr(result.out, "/c/ladder/first --seed 1"));
+    write_text("l/first-longer.h5", "");
+    result = facet(LADDER "--method first-longer-ours");
+    assert_non_null(strstr(result.out, "--composed-loss 0.3 --encoder small160 --no-selection "));
+    assert_non_null(strstr(result.out, "--updates 10000 --rounds 2 --flights 100 --redrawn 0 "));
     // With a policy there, it flies it as asked for.
 #define ALIKE "gate study --ladder --out @/m --courses @/c --method first-ours --fix-share 0"
     assert_int_equal(facet(ALIKE).code, 1);
@@ -324,10 +334,36 @@ static void the_ladder_has_a_rung_a_change(void **state)
     assert_int_equal(result.code, 0);
     assert_null(strstr(result.out, "$ facet"));
     assert_non_null(strstr(result.out, "First study, baseline"));
+    assert_non_null(strstr(result.out, "First study, longer, ours"));
     assert_non_null(strstr(result.out, "+ selection, ours"));
     assert_fits(result.out);
     write_text("c/ladder/layout/venues/venues.json", "{ }");
     refused(LADDER, 1, "with ladder/layout ");
+}
+
+// What docs tell to type goes on with the cells that ship: their settings are the program's own
+// words.
+static void shipped_cells_are_of_the_settings_that_docs_name(void **state)
+{
+    (void)state;
+#define TOGETHER "--observer-time 0.5 --velocity-time 0.5"
+    static const struct {
+        const char *cells, *row, *settings;
+    } studies[] = {
+        {"gate", "zero-shot-ours", "--seeds 3"},
+        {"gate-velocity-0.5", "zero-shot-ours", "--seeds 3 " TOGETHER},
+        {"gate-floor-0.2", "zero-shot-ours", TOGETHER " --fix-floor 0.2"},
+        {"gate-5000", "zero-shot-ours", TOGETHER " --fix-floor 0.2 --updates 5000"},
+        {"gate-plain", "zero-shot-ours", "--observer-time 0.5 --fix-share 0 --updates 5000"},
+        {"gate-ladder", "first-ours", "--ladder " TOGETHER},
+    };
+    char results[FILE_PATH_MAX], line[2 * FILE_PATH_MAX];
+    assert_ok(file_shipped(results, "results"));
+    for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
+        snprintf(line, sizeof line, "gate study %s --method %s --cells %s/%s --out @/%s",
+                 studies[i].settings, studies[i].row, results, studies[i].cells, studies[i].cells);
+        assert_null(strstr(done(line).out, "$ facet"));
+    }
 }
 
 int main(void)
@@ -335,6 +371,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_study_goes_on_where_it_stopped, begin, end),
         cmocka_unit_test_setup_teardown(the_ladder_has_a_rung_a_change, begin, end),
+        cmocka_unit_test_setup_teardown(shipped_cells_are_of_the_settings_that_docs_name, begin,
+                                        end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
