@@ -26,6 +26,7 @@ typedef struct Study {
     int seeds;                           // trainings of a model
     int demos, updates, rounds, flights; // flights of demos, and of a round
     int train, held_out;                 // trials a task, zero-shot; 0 for the paper's numbers
+    uint64_t trials_seed;                // 0 for the study's
     double near;                         // of all flights of training
     FixOptions fix;                      // of the trials
     bool wanted[GATE_ROWS_MAX];
@@ -131,6 +132,8 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
     const GateModel *model = &s->table->models[gate_model_find(s->table, row->model)];
     int grouping = row->protocol == WITHIN ? WITHIN : ZERO_SHOT;
     int train = grouping == WITHIN ? 6 : 2, held_out = grouping == WITHIN ? 2 : 4;
+    CommonOptions common = s->common;
+    if (s->trials_seed) common.seed = s->trials_seed;
     gate_cell_file(json, cells_folder(s), row->cell, seed, "json");
     step_begin(&step, "gate eval");
     gate_cell_file(file, s->folder, row->model, seed, "safetensors");
@@ -145,7 +148,7 @@ static int evaluate_row(const Study *s, const GateRow *row, uint64_t seed)
     fix_step(&step, &s->fix);
     add_courses(&step, s, model->setting);
     step_pair(&step, "--json", json);
-    step_common(&step, &s->common);
+    step_common(&step, &common);
     return step_run(&step, cmd_gate_eval);
 }
 
@@ -357,16 +360,19 @@ static FacetStatus other_venues(char *out, size_t size, const Study *s)
 
 static FacetStatus open_folders(FileLock *lock, const Study *s)
 {
-    char venues[STEP_COURSE_SIZE], settings[600], near[40] = "", fixes[FIX_TEXT], others[200];
+    char venues[STEP_COURSE_SIZE], settings[600], near[40] = "", trials[60] = "", fixes[FIX_TEXT],
+                                                  others[200];
     if (s->near > 0.0) snprintf(near, sizeof near, ", near %.9g", s->near);
+    if (s->trials_seed)
+        snprintf(trials, sizeof trials, ", trials seed %llu", (unsigned long long)s->trials_seed);
     fix_text(fixes, &s->fix);
     TRY(ranks_agree(team_ranks(), step_course(venues, s->common.courses, "venues")));
     TRY(ranks_agree(team_ranks(), other_venues(others, sizeof others, s)));
     snprintf(settings, sizeof settings,
              "seed %llu, demos %d, updates %d, rounds %d, flights %d, train %d, held-out %d, "
-             "venues %s%s%s%s",
+             "venues %s%s%s%s%s",
              (unsigned long long)s->common.seed, s->demos, s->updates, s->rounds, s->flights,
-             s->train, s->held_out, venues, others, near, fixes);
+             s->train, s->held_out, venues, others, near, trials, fixes);
     return step_folders(lock, s->folder, s->cells, s->table->demos[0].file, settings);
 }
 
@@ -400,6 +406,8 @@ int cmd_gate_study(int argc, char **argv)
         option_int("flights", &s.flights, "N", 1, 1 << 20, "of a round"),
         option_int("train", &s.train, "N", 0, 1000, "trials a training task, 0 for the paper's"),
         option_int("held-out", &s.held_out, "N", 0, 1000, "trials a held-out task, 0 for the same"),
+        option_uint64("trials-seed", &s.trials_seed, "N",
+                      "of the trials, which are others then; 0 for --seed"),
         option_double("near", &s.near, "X", 0.0, 1.0,
                       "share of the flights of training that start 1 to 3 m from the gate"),
         FIX_OPTIONS(s.fix),

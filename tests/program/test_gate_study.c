@@ -318,6 +318,16 @@ static void the_ladder_has_a_rung_a_change(void **state)
     result = facet(ALIKE);
     assert_non_null(strstr(result.out, "$ facet gate eval"));
     assert_non_null(strstr(result.out, " --fix-share 0 "));
+    // Trials of another seed are another study's.
+    refused(ALIKE " --trials-seed 7", 1, "expected a folder of this study, with trials seed 7");
+#define OTHERS "gate study --ladder --out @/n --courses @/c --method first-ours --trials-seed 7"
+    assert_int_equal(facet(OTHERS).code, 1);
+    write_text("n/first.h5", "");
+    assert_non_null(strstr(facet(OTHERS).out, " --seed 1 ")); // of the training
+    write_text("n/first-ours-1.safetensors", "");
+    result = facet(OTHERS);
+    assert_non_null(strstr(result.out, "$ facet gate eval"));
+    assert_non_null(strstr(result.out, " --seed 7 "));
     // A row is flown as soon as it can be, and not after the trainings of others.
     write_text("m/first-baseline-1.safetensors", "");
     assert_int_equal(unlink(scratch_path(&scratch, "m/first-ours-1.safetensors")), 0);
