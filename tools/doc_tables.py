@@ -136,6 +136,12 @@ def race_study(data, label):
             *(percent(row["speed_share"][group]) for group in ("learned", "left_out"))]
 
 
+def race_head(data, label):
+    """The same in short, at the head of the page."""
+    trainings, *_, held_out, _, _, ahead, _, _, _, _, _, _, share = race_study(data, label)
+    return [trainings, held_out, ahead, share]
+
+
 def operators(data, label):
     """A row an operator, by its mode."""
     row = next(row for row in data["operators"] if row["mode"] == label.strip("`"))
@@ -667,7 +673,7 @@ def rotorpy(data):
 PRINTED = {"bench": bench, "rotorpy": rotorpy}
 
 TABLES = {function.__name__.replace("_", "-"): function for function in (
-    passage, held_out_tasks, held_out_speeds, shipped, race_study, operators, pairs, mechanism,
+    passage, held_out_tasks, held_out_speeds, shipped, race_study, race_head, operators, pairs, mechanism,
     recipe_losses,
     recipe_spreads, certificate, ltv_seeds, ltv_sweep, closed_loop, paces, interaction, exact_plans,
     budget_ours, budget_paper, left_out, left_out_check, left_out_bounds,
