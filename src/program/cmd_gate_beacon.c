@@ -1,6 +1,7 @@
 // facet gate beacon: a policy that flies by the beacon, to stand beside one that sees.
 #include "bar.h"
 #include "commands.h"
+#include "commit.h"
 #include "gate_beside.h"
 #include "gate_world.h"
 #include "interrupt.h"
@@ -41,7 +42,7 @@ static FacetStatus train_with(FacetTrainSummary *summary, const FacetGateWorld *
     train->updates = o->updates;
     train->seed = o->common.seed;
     train->command = o->command;
-    train->version = facet_version();
+    train->version = program_version();
     train->precision = FACET_TRAIN_FP16;
     FacetStatus status = facet_gate_train_beacon(summary, world, like, o->out, &o->training, pool,
                                                  bar_open(o->common.quiet));

@@ -1,6 +1,7 @@
 // facet gate demos and facet gate train: the expert's frames, and a policy from them.
 #include "bar.h"
 #include "commands.h"
+#include "commit.h"
 #include "factor/factor.h"
 #include "gate_world.h"
 #include "interrupt.h"
@@ -136,7 +137,7 @@ static FacetStatus set_training(TrainCommand *o)
     train->updates = o->updates;
     train->seed = o->common.seed;
     train->command = o->command;
-    train->version = facet_version();
+    train->version = program_version();
     train->precision = FACET_TRAIN_FP16;
     return policy_method_parse(&train->method, o->method);
 }

@@ -3,6 +3,7 @@
 #include "bar.h"
 #include "base/json.h"
 #include "commands.h"
+#include "commit.h"
 #include "hold_out.h"
 #include "interrupt.h"
 #include "policy/policy.h"
@@ -249,7 +250,7 @@ int cmd_train(int argc, char **argv)
     train_options.observe_count = keys.count;
     train_options.seed = common.seed;
     train_options.command = command;
-    train_options.version = facet_version();
+    train_options.version = program_version();
     train_options.ranks = team_ranks();
     interrupt_watch();
     status = train(data, out, &train_options, &common);

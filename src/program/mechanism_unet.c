@@ -2,6 +2,7 @@
 #include "mechanism_unet.h"
 
 #include "bar.h"
+#include "commit.h"
 #include "hold_out.h"
 #include "steps.h"
 
@@ -34,7 +35,7 @@ FacetStatus mechanism_unet_train(UnetPolicy **policy, const MechanismUnet *unet,
                                  .embed = unet->embed,
                                  .seed = common->seed,
                                  .command = unet->command,
-                                 .version = facet_version()};
+                                 .version = program_version()};
     HoldOut left_out;
     double start = step_clock();
     TRY(hold_out_expand(&left_out, &unet->hold_out, common->courses));

@@ -190,6 +190,18 @@ static void the_observers_options_are_heard(void)
     for (int i = 0; i < 4; i++) assert_true(fabs(errors_on_the_way(options[i]) - usual) > 1e-9);
 }
 
+// A policy keeps the version and commit that trained it, which here are those of the evaluation.
+static void check_version(const JsonRef *evaluation, const JsonRef *training)
+{
+    char version[32], commit[64], expected[100], found[64];
+    assert_ok(json_member_string(version, sizeof version, evaluation, "version"));
+    assert_ok(json_member_string(commit, sizeof commit, evaluation, "commit"));
+    assert_ok(json_member_string(found, sizeof found, training, "version"));
+    snprintf(expected, sizeof expected, "%s+%.12s%s", version, commit,
+             strstr(commit, "-dirty") ? ".dirty" : "");
+    assert_string_equal(found, strcmp(commit, "unknown") == 0 ? version : expected);
+}
+
 static void frames_become_a_pilot(void **state)
 {
     (void)state;
@@ -225,6 +237,7 @@ static void frames_become_a_pilot(void **state)
     assert_int_equal(count_of(&at, "updates"), 40);
     assert_int_equal(count_of(&at, "seed"), 1);
     assert_true(json_has(&at, "command") && json_has(&at, "frames"));
+    check_version(&root, &at);
     JsonRef drops, drop;
     double hidden;
     assert_ok(json_member(&drops, &at, "drop")); // one a factor, as they differ
