@@ -81,7 +81,8 @@ typedef struct FacetGateWorld {
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
-    double observer_time;              // s, time constant of the position's observer: 0.3
+    double observer_time; // s, time constant of the position's observer: 0.3; at least a tenth of
+                          // that of a frame
     double velocity_time; // s, where fixes are weighed, of what it knows of the velocity: 4; at
                           // least that of a frame, or 0, which does not forget it
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances

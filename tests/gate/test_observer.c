@@ -344,13 +344,16 @@ static void wrong_numbers_are_refused(void **unused)
                        "frame 0: variance of the pilot: expected a finite number of 0 or more");
     }
     FacetGatePilot expert = facet_gate_expert(world);
-    static const double times[][2] = {{0.0, 4.0}, {NAN, 4.0}, {0.3, -1.0}, {0.3, NAN}, {0.3, 0.05}};
-    for (int i = 0; i < 5; i++) {
+    static const double times[][2] = {{0.0, 4.0},  {1e-4, 4.0}, {NAN, 4.0},
+                                      {0.3, -1.0}, {0.3, NAN},  {0.3, 0.05}};
+    for (int i = 0; i < 6; i++) {
         world->observer_time = times[i][0], world->velocity_time = times[i][1];
         assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
-                       "the observer: expected a time above 0 s, and for the velocity 0 s or no "
-                       "less than the 0.1 s of a frame");
+                       "the observer: expected a time of no less than 0.01 s, and for the velocity "
+                       "0 s or no less than the 0.1 s of a frame");
     }
+    world->observer_time = 0.01, world->velocity_time = 0.1;
+    assert_ok(facet_gate_fly(&flight, world, &trial, &expert, NULL));
     world->observer_time = 0.3, world->velocity_time = 0.0;
     world->fix_share = -0.1;
     assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
