@@ -26,6 +26,7 @@ extern "C" {
 
 enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_CHUNK_STEP    0.1  // s between offsets
+#define FACET_GATE_RATE          10.0 // Hz, frames
 #define FACET_GATE_BODY_RADIUS   0.12 // m, of the ball that must not touch anything
 #define FACET_GATE_WAY_RADIUS    0.45 // m, that the expert's way keeps from anything solid
 #define FACET_GATE_FIX_SHARE     0.25 // of its distance that a fix is expected to be off

@@ -261,8 +261,8 @@ static void frames_become_a_pilot(void **state)
             "nothing");
     refused("gate eval --policy @/p --fix-share 0 --fix-floor 0.3", 2,
             "--fix-floor: expected weighed fixes, found --fix-share 0 beside it");
-    refused("gate eval --policy @/p --velocity-time 0.01", 1,
-            "for the velocity 0 s or no less than the 0.1 s of a frame, found 0.3 and 0.01");
+    refused("gate eval --policy @/p --velocity-time 0.01", 2,
+            "--velocity-time: expected 0 or no less than the 0.1 s of a frame, found 0.01");
     refused("gate eval --policy @/p --fix-share 0 --velocity-time 2", 2,
             "--velocity-time: expected weighed fixes, found --fix-share 0 beside it");
 

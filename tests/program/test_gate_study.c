@@ -183,6 +183,9 @@ static void a_study_goes_on_where_it_stopped(void **state)
     refused("gate study --out @ --fix-share 0", 1,
             "with fix share 0, found one with velocity time 4");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
+    // No hours of training before trials that cannot be flown.
+    refused("gate study --out @ --velocity-time 0.05", 2,
+            "--velocity-time: expected 0 or no less than the 0.1 s of a frame, found 0.05");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s-1.json", cells[i]);
