@@ -246,13 +246,15 @@ static void frames_become_a_pilot(void **state)
     // Several samples of a frame; all but the first fix may be refused.
     done("gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json "
          "--samples-a-frame 3 --fix-floor 0.001 --refuse 1e-9 --refuse-most 1000 "
-         "--velocity-time 2");
+         "--velocity-time 2 --observer-time 3 --fix-share 4");
     document = read_json(&root, "eval.json");
     successes_of(&root, "train", 2);
     assert_ok(json_member(&at, &root, "fixes"));
     assert_int_equal(count_of(&at, "samples_a_frame"), 3);
     assert_int_equal(count_of(&at, "refuse_most"), 1000);
     assert_int_equal(count_of(&at, "velocity_time_s"), 2);
+    assert_int_equal(count_of(&at, "observer_time_s"), 3);
+    assert_int_equal(count_of(&at, "share"), 4);
     assert_true(count_of(&at, "frames") > 4);
     assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
     json_free(document);
