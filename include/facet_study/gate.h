@@ -26,6 +26,7 @@ extern "C" {
 
 enum { FACET_GATE_HORIZON = 16, FACET_GATE_DIM = 3 };
 #define FACET_GATE_CHUNK_STEP    0.1  // s between offsets
+#define FACET_GATE_RATE          10.0 // Hz, frames
 #define FACET_GATE_BODY_RADIUS   0.12 // m, of the ball that must not touch anything
 #define FACET_GATE_WAY_RADIUS    0.45 // m, that the expert's way keeps from anything solid
 #define FACET_GATE_FIX_SHARE     0.25 // of its distance that a fix is expected to be off
@@ -81,7 +82,8 @@ typedef struct FacetGateWorld {
     double speed;                      // m/s, of the expert's approach: 2
     double rate;                       // Hz, frames: 10
     double time_out;                   // s: 8
-    double observer_time;              // s, time constant of the position's observer: 0.3
+    double observer_time; // s, time constant of the position's observer: 0.3; at least a tenth of
+                          // that of a frame
     double velocity_time; // s, where fixes are weighed, of what it knows of the velocity: 4; at
                           // least that of a frame, or 0, which does not forget it
     double fix_share; // of its distance that a fix is off: 0.25; 0 for one weight at all distances

@@ -21,6 +21,11 @@ FacetStatus fix_check(const FixOptions *fix)
                         : fix->floor != FACET_GATE_FIX_FLOOR             ? "fix-floor"
                         : fix->velocity_time != FACET_GATE_VELOCITY_TIME ? "velocity-time"
                                                                          : NULL;
+    if (fix->velocity_time > 0.0 && fix->velocity_time * FACET_GATE_RATE < 1.0)
+        return status_fail(FACET_BAD_ARGUMENT,
+                           "--velocity-time: expected 0 or no less than the %g s of a frame, found "
+                           "%g",
+                           1.0 / FACET_GATE_RATE, fix->velocity_time);
     if (weighs(fix) || !found) return status_ok();
     return status_fail(FACET_BAD_ARGUMENT,
                        "--%s: expected weighed fixes, found --fix-share 0 beside it, with which it "

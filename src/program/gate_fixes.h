@@ -40,7 +40,8 @@ FixOptions fix_defaults(void); // one sample, weighed by its distance
         with(option_int("refuse-most", &(fix).most, "N", 0, 1000, "fixes refused in a row"),       \
              "refuse")
 
-// Refuses settings of weights where fixes have none.
+// Refuses settings of weights where fixes have none, and a velocity that is forgotten within a
+// frame.
 FacetStatus fix_check(const FixOptions *fix);
 
 void fix_apply(FacetGateWorld *world, FacetGateFlyer *flyer, const FixOptions *fix);

@@ -23,6 +23,7 @@ typedef struct Kept {
     uint64_t pixels, labels; // checksums
     double nearest;          // m, least first offset
     double starts[32];       // m, first offset of each flight's first frame
+    FacetGateFlight result;  // of the last flight
 } Kept;
 
 static void mix(uint64_t *sum, const void *data, size_t size)
@@ -47,6 +48,7 @@ static FacetStatus keep(void *context, const FacetGateFrames *frames)
     const double *o = frames->offsets;
     if (kept->flights < 32) kept->starts[kept->flights] = vec3_norm(vec3(o[0], o[1], o[2]));
     kept->last = frames->flight;
+    kept->result = frames->result;
     kept->frames += frames->count;
     kept->expert += frames->expert;
     kept->flights++;
@@ -151,6 +153,32 @@ static void the_observer_of_trials_plays_no_part(void **unused)
     world->velocity_time = 2.0;
     Kept slow = collect(world, &collection, NULL, 2);
     assert_true(slow.labels == alike.labels);
+    facet_gate_world_destroy(world);
+}
+
+// It has fixes of one weight, and a time of 0.5 s.
+static void training_flights_have_an_observer_of_their_own(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = small_world();
+    FacetFactorTask task = task_of(world, "piazza/white/4/-1");
+    FacetGateCollection collection = collection_of(&task);
+    ShiftedPilot pilot = {.world = world, .shift = {0.2, 0.1, 0.1}};
+    FacetGateCrew crew = {.make = make_shifted, .context = &pilot};
+    FacetGatePilot alone = shifted(&pilot);
+    FacetGateTrial trial;
+    FacetGateFlight flights[2];
+    collection.expert_share = collection.redrawn = 0.0;
+    Kept kept = collect(world, &collection, &crew, 1);
+    assert_ok(facet_gate_trial(&trial, world, task, collection.seed,
+                               facet_gate_number(FACET_GATE_FOR_TRAINING, 0)));
+    world->fix_share = 0.0;
+    for (int i = 0; i < 2; i++) {
+        world->observer_time = i == 0 ? 0.5 : FACET_GATE_OBSERVER_TIME;
+        assert_ok(facet_gate_fly(&flights[i], world, &trial, &alone, NULL));
+    }
+    assert_near(kept.result.estimate_error, flights[0].estimate_error, 0.0);
+    assert_true(flights[1].estimate_error != flights[0].estimate_error);
     facet_gate_world_destroy(world);
 }
 
@@ -313,6 +341,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(looks_change_pixels_alone),
         cmocka_unit_test(the_observer_of_trials_plays_no_part),
+        cmocka_unit_test(training_flights_have_an_observer_of_their_own),
         cmocka_unit_test(a_share_starts_near),
         cmocka_unit_test(labels_are_true_whoever_flies),
         cmocka_unit_test(disturbed_experts_recover),

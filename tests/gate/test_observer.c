@@ -229,13 +229,16 @@ typedef struct JumpingPilot {
     const FacetGateWorld *world;
     double jump; // m, along x of the world, every fifth frame
     double variance;
+    double doubt; // m^2, its variance in these frames, and 0 in the others; 0 changes nothing
 } JumpingPilot;
 
 static FacetStatus plan_jumps(double *offsets, void *context, const FacetGateView *view)
 {
-    const JumpingPilot *pilot = context;
+    JumpingPilot *pilot = context;
     ShiftedPilot lost = {.world = pilot->world};
-    if (view->frame % 5 == 4) lost.shift.x = pilot->jump;
+    bool jumps = view->frame % 5 == 4;
+    if (jumps) lost.shift.x = pilot->jump;
+    if (pilot->doubt > 0.0) pilot->variance = jumps ? pilot->doubt : 0.0;
     assert_near(view->variance, 0.0, 0.0); // it is for the watch
     return plan_shifted(offsets, &lost, view);
 }
@@ -315,6 +318,19 @@ static void fixes_are_weighed_by_their_distance(void **unused)
     facet_gate_world_destroy(world);
 }
 
+// What a pilot says comes on top of what a fix is off at least.
+static void fixes_in_doubt_move_the_estimate_less(void **unused)
+{
+    (void)unused;
+    FacetGateWorld *world = shipped_world();
+    JumpingPilot sure = {.world = world, .jump = 1.5}, doubting = sure;
+    doubting.doubt = 25.0;
+    world->fix_share = 0.0;
+    assert_less(fly(world, &doubting, true).estimate_error,
+                0.5 * fly(world, &sure, true).estimate_error);
+    facet_gate_world_destroy(world);
+}
+
 // How long is the world's to say.
 static void the_velocity_is_kept_in_flight(void **unused)
 {
@@ -325,6 +341,13 @@ static void the_velocity_is_kept_in_flight(void **unused)
     world->velocity_time = world->observer_time;
     FacetGateFlight forgetting = fly(world, &pilot, false);
     assert_true(fabs(usual.estimate_error - forgetting.estimate_error) > 1e-6);
+    // 0 is for ever.
+    world->velocity_time = 0.0;
+    FacetGateFlight keeping = fly(world, &pilot, false);
+    world->velocity_time = 1e9;
+    FacetGateFlight almost = fly(world, &pilot, false);
+    assert_near(keeping.estimate_error, almost.estimate_error, 1e-6);
+    assert_true(fabs(usual.estimate_error - keeping.estimate_error) > 1e-5);
     facet_gate_world_destroy(world);
 }
 
@@ -344,13 +367,16 @@ static void wrong_numbers_are_refused(void **unused)
                        "frame 0: variance of the pilot: expected a finite number of 0 or more");
     }
     FacetGatePilot expert = facet_gate_expert(world);
-    static const double times[][2] = {{0.0, 4.0}, {NAN, 4.0}, {0.3, -1.0}, {0.3, NAN}, {0.3, 0.05}};
-    for (int i = 0; i < 5; i++) {
+    static const double times[][2] = {{0.0, 4.0},  {1e-4, 4.0}, {NAN, 4.0},
+                                      {0.3, -1.0}, {0.3, NAN},  {0.3, 0.05}};
+    for (int i = 0; i < 6; i++) {
         world->observer_time = times[i][0], world->velocity_time = times[i][1];
         assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
-                       "the observer: expected a time above 0 s, and for the velocity 0 s or no "
-                       "less than the 0.1 s of a frame");
+                       "the observer: expected a time of no less than 0.01 s, and for the velocity "
+                       "0 s or no less than the 0.1 s of a frame");
     }
+    world->observer_time = 0.01, world->velocity_time = 0.1;
+    assert_ok(facet_gate_fly(&flight, world, &trial, &expert, NULL));
     world->observer_time = 0.3, world->velocity_time = 0.0;
     world->fix_share = -0.1;
     assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
@@ -373,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_jump_is_refused_so_often_and_no_more),
         cmocka_unit_test(flights_refuse_jumps),
         cmocka_unit_test(fixes_are_weighed_by_their_distance),
+        cmocka_unit_test(fixes_in_doubt_move_the_estimate_less),
         cmocka_unit_test(the_velocity_is_kept_in_flight),
         cmocka_unit_test(wrong_numbers_are_refused),
     };

@@ -13,6 +13,7 @@ from unittest import mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
+import choose_gate  # noqa: E402
 import doc_claims  # noqa: E402
 import doc_tables  # noqa: E402
 
@@ -143,6 +144,29 @@ class Docs(unittest.TestCase):
 
             with self.subTest(f"{key} of {file} times {factor}"), mock.patch.object(doc_claims, "load", other):
                 self.assertNotEqual(doc_claims.check(ROOT), [])
+
+    def test_words_follow_what_never_happened(self):
+        """A crash of a verified flight, and a gate of the paper's loss that is certified, at its own speed or paced."""
+        load = doc_claims.load
+        for file, path, value in (("verify-50.json", ("totals", "crashes"), 1),
+                                  ("certify-paper.json", ("tasks", 0, "gates", 0, "certified"), True),
+                                  ("certify-paper.json", ("tasks", 0, "paced", "gates", 0, "certified"), True)):
+            def other(root, name):
+                data = at = load(root, name)
+                for step in path[:-1] if name == file else ():
+                    at = at[step]
+                if name == file:
+                    self.assertEqual(at[path[-1]], 0)
+                    at[path[-1]] = value
+                return data
+
+            with self.subTest(f"{path} of {file}"), mock.patch.object(doc_claims, "load", other):
+                self.assertNotEqual(doc_claims.check(ROOT), [])
+
+    def test_numbers_in_words(self):
+        """Halves go up, also those that a sum is a little below; beyond the words there are digits."""
+        self.assertEqual([doc_claims.whole(number) for number in (2.5, 0.5 - 1e-12, -2.5, 2.4)], [3, 1, -2, 2])
+        self.assertEqual([doc_claims.in_words(number) for number in (-1, 0, 8, 9)], ["-1", "none", "eight", "9"])
 
     def test_sentences_are_named_however_far_their_files_moved(self):
         load = doc_claims.load
@@ -363,6 +387,25 @@ class Results(unittest.TestCase):
         mechanism = {f"{row['variant']}-w{row['composed_loss']:g}-{i + 1}"
                      for row in found["mechanism.json"]["variants"] for i in range(row["folds"])}
         self.assertEqual(mechanism, cells("mechanism"))
+
+    def test_settings_of_the_gate_are_those_that_were_tried(self):
+        """The rows of each stage's file, in order, trained and flown as the tool would do it again."""
+        keys = {"--observer-time": "observer_time_s", "--fix-share": "share", "--fix-floor": "floor_m",
+                "--velocity-time": "velocity_time_s", "--refuse": "refuse_sigma"}
+        found = dict(results())
+        for stage, file in (("first", "gate-choice"), ("floor", "gate-floor"), ("velocity", "gate-velocity")):
+            trials, settings = choose_gate.STAGES[stage]
+            rows = found[f"{file}.json"]["rows"]
+            self.assertEqual([row["name"] for row in rows], list(settings))
+            for row, (seen, trained, flown) in zip(rows, settings.values()):
+                with self.subTest(f"{stage}: {row['name']}"):
+                    self.assertEqual(row["training"], [str(word) for word in trained])
+                    self.assertEqual(trained[:len(seen)], seen)
+                    self.assertEqual(row["piazza"]["trials"], 30 * trials)
+                    # Before there was a time of the velocity, it was that of the observer.
+                    fixes = {"share": 0, "velocity_time_s": row["fixes"]["observer_time_s"], **row["fixes"]}
+                    for option, value in zip(flown[::2], flown[1::2], strict=True):
+                        self.assertEqual(fixes[keys[option]], value, option)
 
     def test_the_list_of_old_files_is_no_longer_than_it_must_be(self):
         self.assertLessEqual(set(WITHOUT_COMMIT), {name for name, _ in results()})

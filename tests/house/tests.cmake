@@ -7,6 +7,7 @@ add_test(NAME house_headers
 
 # The changes that the tests must notice are changes of the code as it is.
 add_test(NAME house_mutations COMMAND ${CMAKE_SOURCE_DIR}/tools/mutate --check)
+add_test(NAME house_mutate COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/test_mutate.py)
 
 if(NOT FACET_SANITIZE)
   add_test(NAME house_symbols COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/test_symbols.sh

@@ -259,13 +259,15 @@ static void frames_become_a_pilot(void **state)
     // Several samples of a frame; all but the first fix may be refused.
     done("gate eval --policy @/p --train 1 --held-out 0 --quiet --json @/eval.json "
          "--samples-a-frame 3 --fix-floor 0.001 --refuse 1e-9 --refuse-most 1000 "
-         "--velocity-time 2");
+         "--velocity-time 2 --observer-time 3 --fix-share 4");
     document = read_json(&root, "eval.json");
     successes_of(&root, "train", 2);
     assert_ok(json_member(&at, &root, "fixes"));
     assert_int_equal(count_of(&at, "samples_a_frame"), 3);
     assert_int_equal(count_of(&at, "refuse_most"), 1000);
     assert_int_equal(count_of(&at, "velocity_time_s"), 2);
+    assert_int_equal(count_of(&at, "observer_time_s"), 3);
+    assert_int_equal(count_of(&at, "share"), 4);
     assert_true(count_of(&at, "frames") > 4);
     assert_int_equal(count_of(&at, "refused"), count_of(&at, "frames") - 2);
     json_free(document);
@@ -274,8 +276,8 @@ static void frames_become_a_pilot(void **state)
             "nothing");
     refused("gate eval --policy @/p --fix-share 0 --fix-floor 0.3", 2,
             "--fix-floor: expected weighed fixes, found --fix-share 0 beside it");
-    refused("gate eval --policy @/p --velocity-time 0.01", 1,
-            "for the velocity 0 s or no less than the 0.1 s of a frame, found 0.3 and 0.01");
+    refused("gate eval --policy @/p --velocity-time 0.01", 2,
+            "--velocity-time: expected 0 or no less than the 0.1 s of a frame, found 0.01");
     refused("gate eval --policy @/p --fix-share 0 --velocity-time 2", 2,
             "--velocity-time: expected weighed fixes, found --fix-share 0 beside it");
 

@@ -183,7 +183,17 @@ static void a_study_goes_on_where_it_stopped(void **state)
             "with samples a frame 4, found one with samples a frame 1");
     refused("gate study --out @ --fix-share 0", 1,
             "with fix share 0, found one with velocity time 4");
+    // Samples weigh fixes without a share.
+    refused("gate study --out @ --fix-share 0 --samples-a-frame 4 --refuse 3", 1,
+            "with samples a frame 4, found one with samples a frame 1");
+    refused("gate study --out @ --observer-time 0.31", 1,
+            "with observer time 0.31, found one with observer time 0.3");
+    refused("gate study --out @ --velocity-time 3", 1,
+            "with velocity time 3, found one with velocity time 4");
     refused("gate study --out @ --method zero-shot-our", 2, "did you mean 'zero-shot-ours'?");
+    // No hours of training before trials that cannot be flown.
+    refused("gate study --out @ --velocity-time 0.05", 2,
+            "--velocity-time: expected 0 or no less than the 0.1 s of a frame, found 0.05");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s-1.json", cells[i]);
@@ -270,6 +280,20 @@ static void write_courses(void)
     write_text("c/ladder/layout/venues/venues.json", "{}");
 }
 
+// What is not the default of a fix is told to the trials.
+static void check_options_of_fixes(void)
+{
+#define FIXES                                                                                      \
+    " --observer-time 1 --velocity-time 2 --fix-share 0.5 --samples-a-frame 2 --fix-floor 1 "      \
+    "--refuse 3 --refuse-most 4 "
+    static const char study[] =
+        "gate study --ladder --out @/fixes --courses @/c --method first-ours" FIXES;
+    assert_int_equal(facet(study).code, 1);
+    write_text("fixes/first.h5", "");
+    write_text("fixes/first-ours-1.safetensors", "");
+    assert_non_null(strstr(facet(study).out, FIXES));
+}
+
 // From the first study to the second, one change at a time.
 static void the_ladder_has_a_rung_a_change(void **state)
 {
@@ -318,6 +342,8 @@ static void the_ladder_has_a_rung_a_change(void **state)
     result = facet(ALIKE);
     assert_non_null(strstr(result.out, "$ facet gate eval"));
     assert_non_null(strstr(result.out, " --fix-share 0 "));
+    assert_null(strstr(result.out, "-time "));
+    check_options_of_fixes();
     // Trials of another seed are another study's.
     refused(ALIKE " --trials-seed 7", 1, "expected a folder of this study, with trials seed 7");
 #define OTHERS "gate study --ladder --out @/n --courses @/c --method first-ours --trials-seed 7"

@@ -1,7 +1,10 @@
 // facet study on a small course and tiny networks: every cell, going on, and wrong words.
 #include "base/file.h"
 #include "base/json.h"
+#include "policy/policy.h"
+#include "pools.h"
 #include "program/program.h"
+#include "race/eval.h"
 #include "scratch.h"
 
 #define COURSE " --quiet --courses " TEST_SOURCE "/tests/race/sample "
@@ -196,19 +199,43 @@ static void check_new_in_name_alone(void)
     free(cell);
 }
 
+// Two cells are missing, and the policy of the first is none: the second is not begun.
+static void stop_at_what_fails(void)
+{
+    static const char *const files[] = {"ours-2-1.json", "paper-2-1.json", "ours-2-1.safetensors"};
+    char path[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "p/%s", files[i]);
+        assert_int_equal(rename(path, files[i]), 0);
+    }
+    assert_ok(file_write(path, "", 0));
+    Run failed = run(PAIRS);
+    assert_int_equal(failed.code, 1);
+    assert_int_equal(count_steps(failed.out), 1);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "p/%s", files[i]);
+        assert_int_equal(rename(files[i], path), 0);
+    }
+}
+
 static void pairs_are_left_out_one_after_the_other(void **state)
 {
     (void)state;
     Run first = run(PAIRS);
     assert_string_equal(first.err, "");
     assert_int_equal(first.code, 0);
+    assert_null(strstr(first.out, "0 of 4 cells")); // there is no pace yet
     assert_non_null(strstr(first.out, "\n1 of 4 cells done, about "));
     assert_non_null(strstr(first.out, "\n2 of 4 cells done, about "));
-    static const char *const cells[] = {"ours-2", "ours-3", "paper-2", "paper-3"};
+    // Number by number; of two ranks, which take turns, each makes some of both losses.
+    static const char *const cells[] = {"ours-2", "paper-2", "paper-3", "ours-3"};
+    const char *step = first.out;
     for (int i = 0; i < 4; i++) {
         char path[64];
         snprintf(path, sizeof path, "p/%s-1.json", cells[i]);
         assert_int_equal(access(path, R_OK), 0);
+        step = strstr(step, path);
+        assert_non_null(step);
     }
     double all = trials_of("ours", 2, "training") + trials_of("ours", 2, "held_out");
     assert_near(trials_of("paper", 3, "training") + trials_of("paper", 3, "held_out"), all, 0.0);
@@ -237,6 +264,7 @@ static void pairs_are_left_out_one_after_the_other(void **state)
     assert_int_equal(rename("p/demos.h5", "d.h5"), 0);
     assert_int_equal(count_steps(run(PAIRS).out), 0);
     assert_int_equal(rename("d.h5", "p/demos.h5"), 0);
+    stop_at_what_fails();
     Run second = run(PAIRS " --splits 2 --method paper");
     assert_int_equal(second.code, 0);
     assert_int_equal(count_steps(second.out), 4);
@@ -278,6 +306,38 @@ static void check_operator(const JsonRef *list, int i, const char *mode, const c
     if (learned || strcmp(mode, "composed") == 0) assert_near(number, 3.0, 0.0);
     if (strcmp(mode, "product") == 0) assert_near(w[0] + w[1], 1.0, 1e-12);
     if (strcmp(mode, "interpolate") == 0) assert_near(w[1], 0.0, 0.0);
+}
+
+// The row of an operator is flown with the weights that were chosen for it.
+static void check_flown(const JsonRef *root, const JsonRef *list, int i, FacetPolicyMode mode)
+{
+    const FacetRaceOptions options = {.courses = TEST_SOURCE "/tests/race/sample"};
+    FacetPolicySampling how = {.mode = mode, .steps = 2, .seed = 1};
+    FacetRace *race;
+    FacetPolicy *policy;
+    EvalRun flown;
+    JsonRef entry, chosen, at, tasks, task = {0};
+    double weights[2], error;
+    assert_ok(json_element(&entry, list, i));
+    assert_ok(json_member(&chosen, &entry, "weights"));
+    for (int f = 0; f < 2; f++) {
+        assert_ok(json_element(&at, &chosen, f));
+        assert_ok(json_number(&weights[f], &at, 0.0, 1.0));
+    }
+    how.weights = weights;
+    assert_ok(facet_race_open(&race, &options, test_pool(2), NULL));
+    assert_ok(facet_policy_load(&policy, "k.safetensors"));
+    assert_ok(eval_run(&flown, race, policy, &how, 1, NULL));
+    assert_ok(json_member(&at, root, "methods"));
+    assert_ok(json_member(&entry, &at, policy_mode_name(mode)));
+    assert_ok(json_member(&tasks, &entry, "tasks"));
+    for (int t = 0; json_next(&task, &tasks); t++) {
+        assert_ok(json_member_number(&error, &task, "error_m", 0.0, 1e3));
+        assert_near(error, eval_result(&flown, 0, t)->error, 1e-9);
+    }
+    eval_run_free(&flown);
+    facet_policy_destroy(policy);
+    facet_race_close(race);
 }
 
 static double number_of(const JsonRef *list, int i, const char *key)
@@ -324,6 +384,8 @@ static void operators_choose_their_weights(void **state)
     assert_ok(json_length(&length, &list));
     assert_int_equal(length, 4);
     for (int i = 0; i < 4; i++) check_operator(&list, i, modes[i], whose[i], tried[i], false);
+    check_flown(&root, &list, 1, FACET_POLICY_PRODUCT);
+    check_flown(&root, &list, 3, FACET_POLICY_INTERPOLATE);
     json_free(document);
 }
 

@@ -27,6 +27,8 @@ static int close_small(void **state)
     ",\"gates\":20,\"gates_held_out\":10,\"held_out\":" held_out                                   \
     ",\"speed_share\":{\"left_out\":" share "}" ahead "}"
 
+#define RATE SPREAD("0.5", "0.5", "0.5", "0.25", "0.75")
+
 // A mark of a figure of evidence: a text of the figure that has this tip.
 static void assert_mark(const char *svg, const char *shape, const char *place, const char *tip)
 {
@@ -68,23 +70,33 @@ static void the_race_study_is_a_figure(void **state)
         strstr(svg, "<line x1=\"436.7\" y1=\"71\" x2=\"518\" y2=\"71\" class=\"s-ink\""));
     assert_mark(svg, "polygon", "points=\"526.1",
                 "Ours: 8.0&#10;gates of pairs never seen, 1 training\"");
-    assert_mark(svg, "polygon", "points=", "Ours: -25.0&#10;of the size (%), 1 training\"");
+    assert_mark(svg, "polygon", "points=\"804.4", "Ours: -25.0&#10;of the size (%), 1 training\"");
     assert_int_equal(count_in(svg, "Not measured"), 1);                // its name, and no mark
     assert_mark(svg, "circle", "cx=\"722.2\" cy=\"71\"", "Told: 3.0"); // of -2 to 4
     // Ours is dashed in two panels, and 0 in that of the leads.
     assert_non_null(strstr(svg, "x1=\"526.1\" y1=\"62\" x2=\"526.1\" y2=\"116\" class=\"s-ours_"));
     assert_int_equal(count_in(svg, "stroke-dasharray"), 3);
+    assert_non_null(strstr(svg, "x1=\"640.9\" y1=\"62\" x2=\"640.9\" y2=\"116\" class=\"s-ours_"));
     json_free(document);
     // Without ours nothing is dashed, and nobody is behind or ahead.
-    files[INPUT_RACE_STUDY] =
-        scratch_write(&scratch, "study.json",
-                      "{\"command\":\"facet reproduce\",\"rows\":[" METHOD(
-                          "told", "factored_joint", "Told", "[1]",
-                          SPREAD("0.5", "7", "0.6", "0.25", "0.75"), "0.5", "") "]}");
+    files[INPUT_RACE_STUDY] = scratch_write(
+        &scratch, "study.json",
+        "{\"command\":\"facet reproduce\",\"rows\":[" METHOD(
+            "told", "factored_joint", "Told", "[1]", SPREAD("0.5", "7", "0.6", "0.25", "0.75"),
+            "0.5", "") "," METHOD("paper", "factored_composed", "Paper", "[1]", RATE, "0.5",
+                                  "") "," METHOD("other", "another", "Other", "[1]", RATE, "0.5",
+                                                 "") "]}");
     document = document_of_files(race, files);
     figure = entry_of(document, "figures", "race-study");
     assert_int_equal(count_in(chars_of(&figure, "svg"), "stroke-dasharray"), 0);
     assert_int_equal(count_in(chars_of(&figure, "svg"), "no row of ours"), 1);
+    // Methods of the report have their colours, told ones black and others grey, in two panels.
+    static const char *const colors[] = {"ink", "factored_composed", "muted"};
+    for (int i = 0; i < 3; i++) {
+        char mark[40];
+        snprintf(mark, sizeof mark, "class=\"s-%s f-bg\"", colors[i]);
+        assert_int_equal(count_in(chars_of(&figure, "svg"), mark), 2);
+    }
     JsonRef root = json_root(document, "report");
     assert_false(json_has(&root, "told"));
     assert_message(document, files[INPUT_RACE_STUDY],
@@ -131,6 +143,8 @@ static void the_study_of_the_gate_is_a_figure_a_protocol(void **state)
     assert_non_null(strstr(svg, "class=\"f-oracle s-bg\""));
     assert_mark(svg, "circle", "cx=", "Ours: 60.0&#10;");
     assert_mark(svg, "circle", "cx=", "Oracle: 10.0&#10;points, 3 trainings");
+    assert_int_equal(count_in(svg, "stroke-dasharray"), 3); // ours in two panels, and 0
+    assert_non_null(strstr(svg, "x1=\"684.3\" y1=\"62\" x2=\"684.3\" y2=\"98\" class=\"s-ours_"));
     figure = entry_of(document, "figures", "gate-study-2");
     assert_non_null(strstr(chars_of(&figure, "missing"), "no evaluations"));
     json_free(document);

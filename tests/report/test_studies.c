@@ -322,8 +322,9 @@ static void leads_stand_beside_rows(void **state)
                       "\"told-longer\",\"key\":\"factored_joint\",\"held_out\":{\"mean\":"
                       "0.875},\"gates_held_out\":8,\"seeds\":[1]},"
                       "{\"name\":\"Ours\",\"method\":\"ours\","
-                      "\"key\":\"ours_composed\",\"gates_held_out\":8,\"held_out\":{"
-                      "\"mean\":7}}]}"));
+                      "\"key\":\"ours_composed\",\"gates\":9,\"gates_held_out\":8,"
+                      "\"held_out\":{\"mean\":7,\"low\":7,\"high\":1},"
+                      "\"vehicle\":{\"mean\":7}}]}"));
     strcpy(gate,
            scratch_write(&scratch, "gate.json",
                          "{\"command\":\"facet gate study\",\"protocols\":[{\"name\":\"zero\","
@@ -341,6 +342,8 @@ static void leads_stand_beside_rows(void **state)
     assert_empty(&table, 2, "Ours ahead, held out");
     assert_empty(&table, 2, "95 %, ours ahead");
     assert_empty(&table, 2, "Held out"); // no share is 7
+    assert_empty(&table, 2, "95 %, held out");
+    assert_empty(&table, 2, "Vehicle of 0.125 m");
     JsonRef root = json_root(document, "report"), told;
     assert_ok(json_member(&told, &root, "told"));
     const struct {

@@ -64,13 +64,13 @@ static FacetStatus check_settings(const FacetGateWorld *world)
                            "a flight: expected a time-out of at most %g frames, found %g s at %g "
                            "Hz",
                            most, world->time_out, world->rate);
-    if (!(world->observer_time > 0.0 &&
+    if (!(world->observer_time * world->rate >= 0.1 &&
           (world->velocity_time == 0.0 || world->velocity_time >= 1.0 / world->rate)))
         return status_fail(
             FACET_BAD_ARGUMENT,
-            "the observer: expected a time above 0 s, and for the velocity 0 s or no "
+            "the observer: expected a time of no less than %g s, and for the velocity 0 s or no "
             "less than the %g s of a frame, found %g and %g",
-            1.0 / world->rate, world->observer_time, world->velocity_time);
+            0.1 / world->rate, 1.0 / world->rate, world->observer_time, world->velocity_time);
     if (!(world->fix_share >= 0.0 && isfinite(world->fix_share)))
         return status_fail(FACET_BAD_ARGUMENT,
                            "fixes: expected that they are off by a share of 0 or more of their "

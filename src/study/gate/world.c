@@ -77,7 +77,7 @@ FacetStatus facet_gate_world_create(FacetGateWorld **out, const char *courses)
     world->rise_max = 0.7;
     world->heading_error = 35.0 / 180.0 * FACET_PI;
     world->speed = 2.0;
-    world->rate = 10.0;
+    world->rate = FACET_GATE_RATE;
     world->time_out = 8.0;
     world->observer_time = FACET_GATE_OBSERVER_TIME;
     world->velocity_time = FACET_GATE_VELOCITY_TIME;
