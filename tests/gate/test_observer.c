@@ -382,6 +382,9 @@ static void wrong_numbers_are_refused(void **unused)
     assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
                    "fixes: expected that they are off by a share of 0 or more");
     world->fix_share = 0.0;
+    world->fix_floor = HUGE_VAL;
+    assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
+                   "fixes: expected that they are off by more than 0 m at least, found inf");
     world->fix_floor = 0.0;
     assert_refused(facet_gate_fly(&flight, world, &trial, &expert, NULL),
                    "fixes: expected that they are off by more than 0 m at least, found 0");

@@ -76,7 +76,7 @@ static FacetStatus check_settings(const FacetGateWorld *world)
                            "fixes: expected that they are off by a share of 0 or more of their "
                            "distance, found %g",
                            world->fix_share);
-    if (!(world->fix_floor > 0.0))
+    if (!(world->fix_floor > 0.0 && isfinite(world->fix_floor)))
         return status_fail(FACET_BAD_ARGUMENT,
                            "fixes: expected that they are off by more than 0 m at least, found %g",
                            world->fix_floor);
