@@ -377,6 +377,7 @@ class Results(unittest.TestCase):
         race = {f"{row['method']}-{seed}" for row in found["race-study.json"]["rows"] for seed in row["seeds"]}
         self.assertEqual(race, cells("race"))
         for name, folder in (("gate-study", "gate"), ("gate-study-velocity-0.5", "gate-velocity-0.5"),
+                             ("gate-study-fresh", "gate-fresh"),
                              ("gate-ladder", "gate-ladder")):
             data = found[f"{name}.json"]
             rows = [row for part in data["protocols"] for row in part["rows"]] + data.get("ablations", [])

@@ -387,6 +387,7 @@ static void shipped_cells_are_of_the_settings_that_docs_name(void **state)
         const char *cells, *row, *settings;
     } studies[] = {
         {"gate", "zero-shot-ours", "--seeds 3"},
+        {"gate-fresh", "zero-shot-ours", "--trials-seed 2"},
         {"gate-velocity-0.5", "zero-shot-ours", "--seeds 3 " TOGETHER},
         {"gate-floor-0.2", "zero-shot-ours", TOGETHER " --fix-floor 0.2"},
         {"gate-5000", "zero-shot-ours", TOGETHER " --fix-floor 0.2 --updates 5000"},
