@@ -601,6 +601,15 @@ def other_trials_claims(g):
                    f"{tally['trials']}), and is {'behind' if behind else 'ahead of'} the told network there")
 
 
+def ladder_claims(g):
+    rows = {row["method"]: row for row in load(g.root, "gate-ladder.json")["protocols"][0]["rows"]}
+    base, ours = (Rate(rows[f"First study, longer, {name}"]["success"]["held_out"], 100)() for name in ("baseline", "ours"))
+    yield VISION, (f"in the first study's world with today's updates and flights the baseline has {base} % in pool and ours "
+                   f"{ours}")
+    learned = [Rate(rows[f"First study, longer, {name}"]["success"]["train"], 100)() for name in ("baseline", "ours")]
+    yield VISION, f"the baseline has {base} % in pool and ours {ours}, and {learned[0]} and {learned[1]} % elsewhere"
+
+
 def choice_claims(g):
     """What each choice did to trainings, by their cells."""
     def cell(folder, name, seed=1):
@@ -773,7 +782,7 @@ def metaworld_claims(root):
 def claims(root):
     gate = Gate(root)
     return [*race_claims(Race(root)), *mechanism_claims(Mechanism(root)), *gate_claims(gate), *other_trials_claims(gate),
-            *choice_claims(gate), *observer_claims(gate), *certificate_claims(root), *verify_claims(root),
+            *ladder_claims(gate), *choice_claims(gate), *observer_claims(gate), *certificate_claims(root), *verify_claims(root),
             *metaworld_claims(root)]
 
 
