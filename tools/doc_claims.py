@@ -366,9 +366,9 @@ def told_claims(r, ours):
     gates = r.gates_by_pair(OURS)
     pairs = [sum(gates[pair] - of >= 0.5 for pair, of in r.gates_by_pair(name).items()) for name in told]
     yield RESULTS, (f"our network passes {ours()} of the 30 on the mean of three trainings, more than each of "
-                    f"{NUMBERS[len(told)]} networks that are told both factors and trained without our loss, {passed[0]} to "
+                    f"{in_words(len(told))} networks that are told both factors and trained without our loss, {passed[0]} to "
                     f"{passed[-1]}. Its lead over them, {leads[0]()} to {leads[-1]()} gates, comes from {ends_in_words(pairs)} of the six pairs")
-    yield README, (f"of those 30 gates {NUMBERS[len(told)]} networks that are told both factors and trained without our loss pass "
+    yield README, (f"of those 30 gates {in_words(len(told))} networks that are told both factors and trained without our loss pass "
                    f"{passed[0]} to {passed[-1]}, the two with as many operations as ours {r.held_out(TOLD_LONGER)()} and "
                    f"{r.held_out(PAPER_LONGER)()}; ours told the "
                    f"track alone passes {r.held_out('Ours, told the track alone')()}")

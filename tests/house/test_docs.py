@@ -166,7 +166,7 @@ class Docs(unittest.TestCase):
     def test_numbers_in_words(self):
         """Halves go up, also those that a sum is a little below; beyond the words there are digits."""
         self.assertEqual([doc_claims.whole(number) for number in (2.5, 0.5 - 1e-12, -2.5, 2.4)], [3, 1, -2, 2])
-        self.assertEqual([doc_claims.in_words(number) for number in (-1, 0, 8, 9)], ["-1", "none", "eight", "9"])
+        self.assertEqual([doc_claims.in_words(number) for number in (-1, 0, 9, 10)], ["-1", "none", "nine", "10"])
 
     def test_sentences_are_named_however_far_their_files_moved(self):
         load = doc_claims.load
