@@ -163,23 +163,37 @@ def lead_claims(r):
                     f"nearer on {in_words(sum(told[pair] < ours[pair] for pair in ours))} of the six pairs")
 
 
-def sizes_by_pair(r, name):
-    """Of each held-out pair beside the learned sizes of its track: what plans show of the size, and its weight."""
-    row, found = r.rows[name], {}
-    for seed in row["seeds"]:
-        tasks = load(r.root, f"race/{row['method']}-{seed}.json")["methods"][row["key"]]["tasks"]
-        for one, other in itertools.product(tasks, tasks):
-            if not one["held_out"] or other["held_out"] or one["track"] != other["track"]:
-                continue
-            wanted, shown = (math.log(one[key] / other[key]) for key in ("speed_reference", "speed_generated"))
-            sums = found.setdefault(f"{one['track']}/{one['size']}", [0, 0])
-            sums[0] += shown * wanted
-            sums[1] += wanted ** 2
+def sizes_by_pair(tasks, left_out, speed):
+    """Of each pair left out beside the learned sizes of its track: what plans show of the size, and its weight
+    (speed_share.h)."""
+    found = {}
+    for one, other in itertools.product(tasks, tasks):
+        if not left_out(one) or left_out(other) or one["track"] != other["track"]:
+            continue
+        wanted = math.log(one["speed_reference"] / other["speed_reference"])
+        if abs(wanted) < 1e-9:
+            continue
+        shown, weight = found.get(f"{one['track']}/{one['size']}", (0, 0))
+        found[f"{one['track']}/{one['size']}"] = (shown + wanted * math.log(speed(one) / speed(other)),
+                                                  weight + wanted ** 2)
     return found
 
 
+def added(found):
+    """The sums of several policies, pair by pair."""
+    return {pair: [sum(of[i] for one in found for name, of in one.items() if name == pair) for i in (0, 1)]
+            for one in found for pair in one}
+
+
+def race_sizes(r, name):
+    row = r.rows[name]
+    cells = (load(r.root, f"race/{row['method']}-{seed}.json") for seed in row["seeds"])
+    return added([sizes_by_pair(cell["methods"][row["key"]]["tasks"], lambda task: task["held_out"],
+                                lambda task: task["speed_generated"]) for cell in cells])
+
+
 def pair_claims(r):
-    ours, told = (sizes_by_pair(r, name) for name in (OURS, TOLD))
+    ours, told = (race_sizes(r, name) for name in (OURS, TOLD))
     heavy = ours["race6/narrow"][1] + ours["race5/wide"][1]
     yield RESULTS, (f"race6/narrow and race5/wide carry {100 * heavy / sum(of[1] for of in ours.values()):.0f} % of the "
                     "weight")
@@ -360,7 +374,7 @@ def told_claims(r, ours):
     told = [name for name in r.rows if name.endswith("joint") and not name.startswith(own)]
     leads = sorted((r.lead(name) for name in told), key=lambda lead: lead.rate["mean"])
     weakest = min(told, key=lambda name: r.held_out(name).rate["mean"])
-    sure = [name for name in told if float(signed(r.lead(name)("low")).replace("−", "-")) > 0]
+    sure = [name for name in told if round(r.lead(name).units * r.lead(name).rate["low"], 1) > 0]
     passed = sorted((r.held_out(name)() for name in told), key=float)
     equal = sorted((r.held_out(name)() for name in told if "operations as ours" in name), key=float)
     gates = r.gates_by_pair(OURS)
@@ -414,22 +428,14 @@ class Mechanism:
     def size(self, variant, mode, group):
         return round(100 * self.rows[variant, 0]["speed_share"][mode][group])
 
-    def sizes_by_pair(self, variant, mode):
-        """Of each pair left out: what plans with the paper's loss show of the size, and its weight (speed_share.h)."""
-        found = {}
-        for fold in range(1, 5):
-            pairs = load(self.root, f"mechanism/{variant}-w0-{fold}.json")["pairs"]
-            for one, other in itertools.product(pairs, pairs):
-                wanted = math.log(one["speed_reference"] / other["speed_reference"])
-                if not one["left_out"] or other["left_out"] or one["track"] != other["track"] or abs(wanted) < 1e-9:
-                    continue
-                sums = found.setdefault(f"{one['track']}/{one['size']}", [0, 0])
-                sums[0] += wanted * math.log(one[mode]["speed_generated"] / other[mode]["speed_generated"])
-                sums[1] += wanted ** 2
-        return found
+    def sizes(self, variant, mode):
+        """With the paper's loss, over the folds."""
+        folds = (load(self.root, f"mechanism/{variant}-w0-{fold}.json")["pairs"] for fold in range(1, 5))
+        return added([sizes_by_pair(pairs, lambda pair: pair["left_out"], lambda pair: pair[mode]["speed_generated"])
+                      for pairs in folds])
 
     def size_without(self, variant, mode, pair):
-        rest = [sums for name, sums in self.sizes_by_pair(variant, mode).items() if name != pair]
+        rest = [sums for name, sums in self.sizes(variant, mode).items() if name != pair]
         return round(100 * sum(of[0] for of in rest) / sum(of[1] for of in rest))
 
     def without_race2(self, variant):
@@ -472,7 +478,7 @@ def mechanism_claims(m):
                 for mode in ("composed", "joint") for names in (hiding, never)]
     yield COMPOSITION, (f"composed plans show {left_out[0]} % of the size with dropout, and {left_out[1]} % without; joint ones "
                     f"{left_out[2]} and {left_out[3]} %")
-    heavy = m.sizes_by_pair("default", "composed")
+    heavy = m.sizes("default", "composed")
     yield COMPOSITION, f"race5/narrow carries {100 * heavy['race5/narrow'][1] / sum(of[1] for of in heavy.values()):.0f} % of the weight"
     rest = [[f"{m.size_without(name, 'composed', 'race5/narrow')}" for name in names] for names in (hiding, never)]
     joint = [span([m.size_without(name, "joint", "race5/narrow") for name in names]) for names in (hiding, never)]
@@ -787,7 +793,6 @@ def claims(root):
     return [*race_claims(Race(root)), *mechanism_claims(Mechanism(root)), *gate_claims(gate), *other_trials_claims(gate),
             *ladder_claims(gate), *choice_claims(gate), *observer_claims(gate), *certificate_claims(root), *verify_claims(root),
             *metaworld_claims(root)]
-
 
 
 def words(text):

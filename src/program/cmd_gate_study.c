@@ -342,7 +342,7 @@ static FacetStatus choose_rows(Study *s)
     return status_ok();
 }
 
-// The venues of a setting other than the study's own are told by their hash too.
+// The venues of a setting other than the study's own are told by their hash too, each folder once.
 static FacetStatus other_venues(char *out, size_t size, const Study *s)
 {
     out[0] = '\0';
